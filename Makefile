@@ -1,0 +1,88 @@
+# Every command of the project. All of them make the environment first, and again when the
+# build files or the C++ sources have changed.
+
+SHELL := bash
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+START := $(shell date +%s)
+
+BUILT_FROM := pyproject.toml CMakeLists.txt \
+	$(shell find native/include native/src native/bindings -name '*.[ch]pp')
+NATIVE := $(shell find native -name '*.[ch]pp')
+
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+# The data sets, if they lie beside the working copy.
+ifndef BANDITREE_DATA
+ifneq ($(wildcard ../shared/data),)
+export BANDITREE_DATA := $(abspath ../shared/data)
+endif
+endif
+
+.PHONY: help install test test-native test-python test-slow check lint format stub bench clean
+.NOTPARALLEL:
+
+help:
+	@echo "install      the environment in .venv, with the package in it (editable)"
+	@echo "test         tests of the core under sanitizers, then pytest without the slow tests"
+	@echo "test-slow    the slow tests"
+	@echo "check        lint, types and test"
+	@echo "format       format Python and C++"
+	@echo "stub         write src/banditree/_core.pyi from the compiled core"
+	@echo "bench        benchmarks"
+	@echo "clean        remove the build and the caches; .venv stays"
+
+install: $(INSTALLED)
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+
+# Without build isolation, so that the build folder stays valid and a rebuild is incremental.
+$(INSTALLED): $(BUILT_FROM) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ninja \
+		$$($(BIN)/python -c "import tomllib; \
+		print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])")
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation --editable '.[dev]'
+	@touch $@
+
+test: test-native test-python
+	@echo "make test took $$(( $$(date +%s) - $(START) )) s"
+
+test-native: $(INSTALLED)
+	cmake -S . -B build/native-tests -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+		-DBANDITREE_TESTS=ON -DBANDITREE_SANITIZE=ON > /dev/null
+	cmake --build build/native-tests
+	build/native-tests/banditree_tests
+
+test-python: $(INSTALLED)
+	$(BIN)/pytest -m "not slow"
+
+test-slow: $(INSTALLED)
+	$(BIN)/pytest -m slow
+	@echo "make test-slow took $$(( $$(date +%s) - $(START) )) s"
+
+check: lint test
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
+	$(BIN)/mypy
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix --exit-zero --quiet
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(NATIVE)
+
+stub: $(INSTALLED)
+	$(BIN)/python -m nanobind.stubgen -m banditree._core -o src/banditree/_core.pyi
+	$(BIN)/ruff format src/banditree/_core.pyi
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/trees.py
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis $(INSTALLED)
+	find . -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

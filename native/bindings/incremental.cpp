@@ -1,0 +1,108 @@
+#include "incremental.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "banditree/incremental.hpp"
+#include "inputs.hpp"
+#include "tree.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace banditree;
+
+namespace {
+
+constexpr std::size_t kMaxRows = std::numeric_limits<std::int32_t>::max();
+
+void check_room(const IncrementalTree& tree, std::size_t more) {
+    if (tree.n_rows() + more > kMaxRows) throw std::invalid_argument("a tree holds at most 2^31 - 1 rows");
+}
+
+void construct(IncrementalTree* self, std::int64_t min_split, std::int64_t min_leaf,
+               std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins) {
+    new (self) IncrementalTree(as_growth(min_split, min_leaf, max_depth), as_max_bins(max_bins));
+}
+
+void set_categorical(IncrementalTree& tree, const ByteArray& categorical) { tree.set_kinds(as_kinds(categorical)); }
+
+void learn(IncrementalTree& tree, const DoubleArray& context, double reward, double weight) {
+    check_room(tree, 1);
+    check_context(as_span(context), tree.kinds());
+    check_reward(reward);
+    check_weight(weight);
+    tree.learn(as_span(context), reward, weight);
+}
+
+void learn_many(IncrementalTree& tree, const DoubleMatrix& contexts, const DoubleArray& rewards,
+                const std::optional<DoubleArray>& weights) {
+    const Matrix matrix = as_matrix(contexts);
+    const auto w = weights ? as_span(*weights) : std::span<const double>();
+    check_room(tree, matrix.rows);
+    check_length(matrix.columns, tree.kinds().size(), "context");
+    check_length(rewards.shape(0), matrix.rows, "y");
+    if (weights) check_length(w.size(), matrix.rows, "weights");
+    for (std::size_t i = 0; i < matrix.rows; ++i)
+        check_context({matrix.data + i * matrix.columns, matrix.columns}, tree.kinds());
+    for (const double reward : as_span(rewards)) check_reward(reward);
+    for (const double weight : w) check_weight(weight);
+    tree.learn_many(matrix, as_span(rewards), w);
+}
+
+double predict_one(const IncrementalTree& tree, const DoubleArray& context) {
+    check_length(context.shape(0), tree.kinds().size(), "context");
+    if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
+    check_finite(as_span(context));
+    return tree.predict(context.data());
+}
+
+BoundTree as_tree(const IncrementalTree& tree) {
+    if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
+    return {tree.as_tree(), tree.growth(), tree.kinds().size(), std::make_shared<const Dataset>(tree.as_dataset())};
+}
+
+auto predict(const IncrementalTree& tree, const DoubleMatrix& contexts) {
+    check_length(contexts.shape(1), tree.kinds().size(), "context");
+    if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
+    std::vector<double> means(contexts.shape(0));
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] = tree.predict(contexts.data() + i * contexts.shape(1));
+    return to_numpy(std::move(means));
+}
+
+// The rows learned so far: contexts, rewards, weights.
+auto rows(const IncrementalTree& tree) {
+    const std::size_t n = tree.n_rows(), m = tree.columns().size();
+    std::vector<double> contexts(n * m), rewards(n), weights(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t f = 0; f < m; ++f) contexts[i * m + f] = tree.columns()[f].at(i);
+        rewards[i] = tree.reward(i);
+        weights[i] = tree.weight(i);
+    }
+    return std::make_tuple(to_numpy(std::move(contexts), n, m), to_numpy(std::move(rewards)),
+                           to_numpy(std::move(weights)));
+}
+
+}  // namespace
+
+void bind_incremental(nb::module_& m) {
+    nb::class_<IncrementalTree>(m, "IncrementalTree")
+        .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(), "max_bins"_a.none())
+        .def("set_categorical", &set_categorical, "categorical"_a.noconvert())
+        .def("learn", &learn, "context"_a.noconvert(), "reward"_a, "weight"_a)
+        .def("learn_many", &learn_many, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
+             "weights"_a.noconvert().none())
+        .def("predict_one", &predict_one, "context"_a.noconvert())
+        .def("predict", &predict, "contexts"_a.noconvert())
+        .def("as_tree", &as_tree)
+        .def("edges", &IncrementalTree::edges)
+        .def("rows", &rows)
+        .def_prop_ro("n_rows", &IncrementalTree::n_rows)
+        .def_prop_ro("n_features", [](const IncrementalTree& tree) { return tree.kinds().size(); })
+        .def_prop_ro("bytes", &IncrementalTree::bytes)
+        .def_prop_ro("encoded_bytes", &IncrementalTree::encoded_bytes);
+}

@@ -1,0 +1,73 @@
+#include "inputs.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+using namespace banditree;
+
+namespace {
+
+std::uint32_t positive(std::int64_t value, std::int64_t least, const char* name) {
+    if (value < least || value > std::numeric_limits<std::int32_t>::max())
+        throw std::invalid_argument(std::string(name) + " must be at least " + std::to_string(least) + ", got " +
+                                    std::to_string(value));
+    return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+Matrix as_matrix(const DoubleMatrix& matrix) { return {matrix.data(), matrix.shape(0), matrix.shape(1)}; }
+
+std::span<const double> as_span(const DoubleArray& array) { return {array.data(), array.shape(0)}; }
+
+std::vector<Kind> as_kinds(const ByteArray& categorical) {
+    std::vector<Kind> kinds;
+    for (std::size_t i = 0; i < categorical.shape(0); ++i)
+        kinds.push_back(categorical.data()[i] ? Kind::category : Kind::number);
+    return kinds;
+}
+
+Growth as_growth(std::int64_t min_split, std::int64_t min_leaf, std::optional<std::int64_t> max_depth) {
+    Growth growth;
+    growth.min_split = positive(min_split, 2, "min_split");
+    growth.min_leaf = positive(min_leaf, 1, "min_leaf");
+    if (max_depth) growth.max_depth = positive(*max_depth, 0, "max_depth");
+    return growth;
+}
+
+std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins) {
+    return max_bins ? positive(*max_bins, 2, "max_bins") : 0;
+}
+
+void check_context(std::span<const double> context, const std::vector<Kind>& kinds) {
+    check_length(context.size(), kinds.size(), "context");
+    for (std::size_t f = 0; f < context.size(); ++f) {
+        const double value = context[f];
+        if (std::isinf(value)) throw std::invalid_argument("feature " + std::to_string(f) + " is infinite");
+        if (kinds[f] == Kind::category && !std::isnan(value) &&
+            !(value >= 0 && value < kMaxCategories && value == std::floor(value)))
+            throw std::invalid_argument("feature " + std::to_string(f) + " is not a category id");
+    }
+}
+
+void check_finite(std::span<const double> context) {
+    for (const double value : context)
+        if (std::isinf(value)) throw std::invalid_argument("a feature is infinite");
+}
+
+void check_reward(double reward) {
+    if (!(std::abs(reward) <= kLargest)) throw std::invalid_argument("rewards must be finite and at most 1e30");
+}
+
+void check_weight(double weight) {
+    if (!(weight == 0 || (weight >= 1 / kLargest && weight <= kLargest)))
+        throw std::invalid_argument("weights must be 0 or between 1e-30 and 1e30");
+}
+
+void check_length(std::size_t actual, std::size_t expected, const char* what) {
+    if (actual != expected)
+        throw std::invalid_argument(std::string(what) + " has length " + std::to_string(actual) + ", expected " +
+                                    std::to_string(expected));
+}

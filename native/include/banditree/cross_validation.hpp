@@ -1,0 +1,23 @@
+// Choosing the complexity of a tree by cross-validation (Breiman et al., section 8.5).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "banditree/grow.hpp"
+
+namespace banditree {
+
+struct CrossValidation {
+    std::vector<double> alphas;
+    std::vector<double> errors;           // held-out squared error / root cost
+    std::vector<double> standard_errors;
+    double best_alpha = 0;
+};
+
+// `path` is that of the tree grown on all of the data; `folds` has an id in 0..n_folds - 1 for each row of the data.
+CrossValidation cross_validate(const Dataset& data, const Growth& growth, const PruningPath& path,
+                               std::span<const std::uint32_t> folds, std::uint32_t n_folds);
+
+}  // namespace banditree

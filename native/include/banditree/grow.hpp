@@ -1,0 +1,53 @@
+// Growing a tree, and answering for one context without growing it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "banditree/tree.hpp"
+
+namespace banditree {
+
+// Some rows of a data set, in ascending order, and their weights (empty: all 1).
+struct Sample {
+    std::vector<std::uint32_t> rows;
+    std::vector<double> weights;
+
+    // All rows of the data whose weight is positive; `weights` (one a row) replace the data's own unless empty.
+    static Sample of(const Dataset& data, std::span<const double> weights);
+    // The given rows, with the data's own weights.
+    static Sample of(const Dataset& data, std::vector<std::uint32_t> rows);
+};
+
+struct Segment {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::uint32_t size() const { return end - begin; }
+};
+
+// What a node knew when it was grown, beyond what the tree keeps.
+struct Trace {
+    Segment segment;
+    Moments moments;
+    std::uint32_t below = 0;  // the codes on either side of a number's threshold
+    std::uint32_t above = 0;
+    bool saw_missing = false;
+};
+
+// A tree, its rows reordered so that every node's are contiguous, and a trace of each node.
+struct Grown {
+    Tree tree;
+    std::vector<std::uint32_t> rows;
+    std::vector<Trace> traces;
+};
+
+Node leaf_node(const Moments& moments, double offset);
+bool may_split(const Moments& moments, const Growth& growth, std::uint32_t depth);
+// `depth` is that of the root, for a subtree that is grown inside another tree.
+Grown grow(const Dataset& data, Sample sample, const Growth& growth, std::uint32_t depth = 0);
+
+// What the tree grown on these rows and pruned at alpha predicts for the context, reward offset included.
+double lazy_predict(const Dataset& data, Sample sample, const Growth& growth, double alpha, const double* context);
+
+}  // namespace banditree

@@ -1,0 +1,149 @@
+// A tree that learns row by row and is, after every row, the tree that would be grown on all rows so far.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "banditree/grow.hpp"
+#include "banditree/raw_column.hpp"
+
+namespace banditree {
+
+class IncrementalTree {
+public:
+    // max_bins 0: exact.
+    IncrementalTree(const Growth& growth, std::uint32_t max_bins) : growth_(growth), max_bins_(max_bins) {}
+    IncrementalTree(const IncrementalTree&) = delete;
+    IncrementalTree& operator=(const IncrementalTree&) = delete;
+
+    // Features may be added, and one without a value so far may become a category. Throws std::invalid_argument.
+    void set_kinds(const std::vector<Kind>& kinds);
+    void learn(std::span<const double> context, double reward, double weight);
+    // The same as learning the rows one by one, at the cost of one growth where there are many.
+    void learn_many(const Matrix& contexts, std::span<const double> rewards, std::span<const double> weights);
+    double predict(const double* context) const;
+    Tree as_tree() const;
+    Dataset as_dataset() const;
+    // Of each feature; empty for categories and for an exact tree.
+    std::vector<std::vector<double>> edges() const;
+
+    std::size_t n_rows() const { return data_.n_rows(); }
+    const std::vector<Kind>& kinds() const { return kinds_; }
+    const Growth& growth() const { return growth_; }
+    const std::vector<RawColumn>& columns() const { return columns_; }
+    double reward(std::size_t row) const { return rewards_.at(row); }
+    double weight(std::size_t row) const { return data_.weight(row); }
+    std::size_t bytes() const;
+    std::size_t encoded_bytes() const;
+
+private:
+    // Sums by feature and code, for nodes with so many rows that a pass over them would cost more.
+    struct Histogram {
+        std::vector<std::vector<Sums>> sums;
+        std::vector<std::vector<std::uint32_t>> counts;  // only where min_leaf needs them
+    };
+    // What spares a larger node from being searched again at every row. When a row arrives, no split's gain grows by
+    // more than the node's cost does; so a feature's best gain is at most its bound plus the node's cost, where the
+    // bound is its best gain minus the cost at the time of the last search.
+    struct Watch {
+        std::vector<float> bounds;
+        std::unique_ptr<Histogram> histogram;
+    };
+    // Numbers are compared by key: the bin if the tree has bins, else the value itself.
+    struct LiveNode {
+        Moments moments;
+        std::uint32_t depth = 0;
+        std::int32_t feature = -1;
+        std::int32_t left = -1;
+        std::int32_t right = -1;
+        double below = 0;  // the largest key on the left and the smallest on the right
+        double above = 0;
+        bool missing_left = false;
+        bool saw_missing = false;
+        bool uniform = false;                  // a leaf that cannot be split, for all its contexts are the same
+        std::vector<std::uint8_t> side_of;     // of each code of a category: unseen, left or right
+        std::vector<std::uint32_t> rows;       // of a leaf
+        std::unique_ptr<Watch> watch;
+
+        bool is_leaf() const { return feature < 0; }
+    };
+    // A search of one feature of one node, in terms of keys.
+    struct Search {
+        std::uint32_t feature = 0;
+        FeatureScan scan;
+        double below = 0;
+        double above = 0;
+        Sides sides;
+    };
+    // The rows below a node that is being searched, brought together only if a search needs them.
+    struct Gathered {
+        bool done = false;
+        std::vector<std::uint32_t> rows;
+        std::vector<Sums> sums;
+    };
+
+    bool exact() const { return max_bins_ == 0; }
+    double key(std::uint32_t feature, std::uint32_t row) const;
+    std::uint32_t append(std::span<const double> context, double reward, double weight);
+    void append_weight(double weight);
+    bool move_offset();
+    bool renewal_due();
+    void renew_bins(std::size_t n_rows);
+    void rebuild();
+    void insert(std::uint32_t row);
+
+    bool holds(LiveNode& node, std::uint32_t row);
+    bool side_is_clear(const LiveNode& node, std::uint32_t row) const;
+    double standing_gain(const LiveNode& node, std::uint32_t row) const;
+    bool may_beat(const LiveNode& node, std::uint32_t feature, double standing) const;
+    bool adopt(LiveNode& node, const Search& search, std::uint32_t row) const;
+    void remember(LiveNode& node, const std::vector<Search>& searches) const;
+    bool goes_left(const LiveNode& node, std::uint32_t row) const;
+
+    Search search(const LiveNode& node, std::uint32_t feature, std::uint32_t row, Gathered& gathered);
+    const Groups& groups_of(const LiveNode& node, std::uint32_t feature, std::uint32_t row, Gathered& gathered);
+    void group_by_value(std::uint32_t feature, const Gathered& gathered);
+    void group_by_histogram(const Histogram& histogram, std::uint32_t feature);
+    void gather(const LiveNode& node, std::uint32_t row, Gathered& gathered) const;
+
+    void watch(LiveNode& node, std::uint32_t row) const;
+    void tally(Histogram& histogram, std::uint32_t row) const;
+    std::size_t n_codes() const;
+
+    void regrow(std::int32_t node, std::vector<std::uint32_t> rows);
+    void plant(std::int32_t node, const Grown& grown, const Dataset& data, const std::vector<std::uint32_t>* row_of);
+    void fill(LiveNode& live, const Grown& grown, std::size_t i, const Dataset& data) const;
+    bool all_alike(const std::vector<std::uint32_t>& rows) const;
+    bool alike(std::uint32_t a, std::uint32_t b) const;
+    std::int32_t allocate();
+    void release_below(std::int32_t node);
+    std::vector<std::uint32_t> rows_below(const LiveNode& node) const;
+    Dataset encode_rows(const std::vector<std::uint32_t>& rows) const;
+    double threshold(const LiveNode& node) const;
+    bool follows_missing_left(const LiveNode& node) const;
+    bool context_goes_left(const LiveNode& node, double value) const;
+
+    Growth growth_;
+    std::uint32_t max_bins_;
+    std::vector<Kind> kinds_;
+    std::vector<RawColumn> columns_;
+    RawColumn rewards_;
+    double lowest_ = 0;
+    double highest_ = 0;
+    Dataset data_;  // without codes of number features if the tree is exact
+    std::size_t renewed_at_ = 0;
+    std::deque<LiveNode> nodes_;
+    std::vector<std::int32_t> free_;
+
+    std::size_t histogram_from_ = 0;  // rows from which a node keeps a histogram
+
+    // Scratch of a search.
+    std::unique_ptr<SplitFinder<Sums>> finder_;
+    Groups groups_;
+    std::vector<double> values_;
+};
+
+}  // namespace banditree

@@ -1,0 +1,83 @@
+// Weighted sums of rewards and what the tree derives from them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace banditree {
+
+// Gains closer than this fraction of a node's second moment are a tie: wide enough to absorb rounding in any
+// order of summation, far too narrow for two different splits of real data.
+inline constexpr double kTieTolerance = 1e-12;
+
+// Two complexities this close (relatively) are equal, so that pruning at an alpha taken from the path is exact.
+inline constexpr double kAlphaTolerance = 1e-9;
+
+// Weight and weighted reward of a set of rows: all that a split's gain needs.
+struct Sums {
+    double w = 0;
+    double wy = 0;
+
+    Sums& operator+=(const Sums& other) {
+        w += other.w;
+        wy += other.wy;
+        return *this;
+    }
+};
+
+inline Sums operator+(Sums a, const Sums& b) { return a += b; }
+inline Sums operator-(const Sums& a, const Sums& b) { return {a.w - b.w, a.wy - b.wy}; }
+
+// The same for 0/1 rewards and whole weights, both halves in one word: half the memory, one addition, no rounding.
+struct Counts {
+    std::uint64_t bits = 0;
+
+    static Counts of(double w, double wy) {
+        return {static_cast<std::uint64_t>(w) << 32 | static_cast<std::uint64_t>(wy)};
+    }
+    Counts& operator+=(const Counts& other) {
+        bits += other.bits;
+        return *this;
+    }
+};
+
+inline Sums as_sums(const Sums& sums) { return sums; }
+inline Sums as_sums(const Counts& counts) {
+    return {static_cast<double>(counts.bits >> 32), static_cast<double>(counts.bits & 0xffffffffu)};
+}
+inline bool occurs(const Sums& sums) { return sums.w > 0; }
+inline bool occurs(const Counts& counts) { return counts.bits != 0; }
+
+// By how much the squared error falls when `total` is split into `left` and the rest. With 0/1 rewards and whole
+// weights the numerator is exact, so equal splits have equal gains whatever the order of summation.
+inline double split_gain(const Sums& total, const Sums& left) {
+    const double right_w = total.w - left.w;
+    if (!(left.w > 0) || !(right_w > 0)) return 0;
+    const double d = left.wy * total.w - total.wy * left.w;
+    return d * d / (left.w * right_w * total.w);
+}
+
+// The sums of a node, rewards taken about the data's offset (see Dataset).
+struct Moments {
+    double w = 0;
+    double wy = 0;
+    double wyy = 0;
+    std::uint32_t n = 0;
+
+    void add(double weight, double y) {
+        const double weighted = weight * y;
+        w += weight;
+        wy += weighted;
+        wyy += weighted * y;
+        ++n;
+    }
+    Sums sums() const { return {w, wy}; }
+    double tolerance() const { return kTieTolerance * wyy; }
+    double mean() const { return wy / w; }
+    double cost() const {
+        const double cost = wyy - wy * wy / w;
+        return cost > tolerance() ? cost : 0;
+    }
+};
+
+}  // namespace banditree

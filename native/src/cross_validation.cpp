@@ -1,0 +1,139 @@
+#include "banditree/cross_validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace banditree {
+
+namespace {
+
+// The alpha that stands for each subtree of the path: the geometric mid-point of its interval.
+std::vector<double> midpoints(const std::vector<double>& alphas) {
+    std::vector<double> betas;
+    for (std::size_t i = 0; i + 1 < alphas.size(); ++i) betas.push_back(std::sqrt(alphas[i] * alphas[i + 1]));
+    betas.push_back(std::numeric_limits<double>::infinity());
+    return betas;
+}
+
+// Held-out errors summed for ranges of betas at a time; `totals` undoes the differences.
+class RangeSums {
+public:
+    explicit RangeSums(std::size_t n) : steps_(n + 1, 0.0) {}
+    void add(std::size_t begin, std::size_t end, double value) {
+        steps_[begin] += value;
+        steps_[end] -= value;
+    }
+    std::vector<double> totals() const {
+        std::vector<double> totals(steps_.size() - 1);
+        double sum = 0;
+        for (std::size_t i = 0; i < totals.size(); ++i) totals[i] = sum += steps_[i];
+        return totals;
+    }
+
+private:
+    std::vector<double> steps_;
+};
+
+struct HeldOut {
+    RangeSums error;
+    RangeSums squared;
+};
+
+// Which way a row of the data goes at a node of a tree grown on other rows of it.
+class Router {
+public:
+    Router(const Dataset& data, const Tree& tree) : data_(data), tree_(tree) {}
+    std::int32_t next(std::int32_t i, std::uint32_t row) const {
+        const Node& node = tree_.nodes[i];
+        return tree_.goes_left_value(node, value_of(data_.features[node.feature], row)) ? i + 1 : node.right;
+    }
+
+private:
+    static double value_of(const Feature& feature, std::uint32_t row) {
+        const std::uint32_t code = feature.codes.at(row);
+        if (code == 0) return std::numeric_limits<double>::quiet_NaN();
+        if (feature.kind == Kind::category) return code - 1;
+        if (!feature.binned) return feature.values[code - 1];
+        // Any value of the bin will do: its upper edge, which still goes left at a threshold there.
+        return code <= feature.values.size() ? feature.values[code - 1] : std::numeric_limits<double>::max();
+    }
+    const Dataset& data_;
+    const Tree& tree_;
+};
+
+// One held-out row: each node on its way answers for the betas from its own alpha up to the alpha of the nodes above.
+void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>& first_beta, std::size_t n_betas,
+           std::uint32_t row, HeldOut& held_out) {
+    const Router router(data, tree);
+    std::size_t end = n_betas;
+    for (std::int32_t i = 0;; i = router.next(i, row)) {
+        const std::size_t begin = first_beta[i];
+        if (begin < end) {
+            const double difference = data.offset + data.y[row] - tree.nodes[i].mean;
+            const double error = difference * difference;
+            held_out.error.add(begin, end, data.weight(row) * error);
+            held_out.squared.add(begin, end, data.weight(row) * error * error);
+            end = begin;
+        }
+        if (end == 0) return;
+    }
+}
+
+void score_fold(const Dataset& data, const Growth& growth, const std::vector<double>& betas,
+                std::span<const std::uint32_t> folds, std::uint32_t fold, double total_weight, HeldOut& held_out) {
+    std::vector<std::uint32_t> rest, held;
+    double rest_weight = 0;
+    for (std::uint32_t row = 0; row < data.n_rows(); ++row) {
+        if (folds[row] == fold) {
+            held.push_back(row);
+        } else {
+            rest.push_back(row);
+            rest_weight += data.weight(row);
+        }
+    }
+    const Tree tree = grow(data, Sample::of(data, std::move(rest)), growth).tree;
+    const auto node_alphas = tree.pruning_path().node_alphas;
+    const double share = rest_weight / total_weight;
+    std::vector<std::size_t> first_beta(tree.nodes.size());
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+        const auto at = std::partition_point(betas.begin(), betas.end(), [&](double beta) {
+            return beta * share * (1 + kAlphaTolerance) < node_alphas[i];
+        });
+        first_beta[i] = static_cast<std::size_t>(at - betas.begin());
+    }
+    for (const auto row : held) score(data, tree, first_beta, betas.size(), row, held_out);
+}
+
+}  // namespace
+
+CrossValidation cross_validate(const Dataset& data, const Growth& growth, const PruningPath& path,
+                               std::span<const std::uint32_t> folds, std::uint32_t n_folds) {
+    const auto betas = midpoints(path.alphas);
+    double total_weight = 0;
+    for (std::size_t row = 0; row < data.n_rows(); ++row) total_weight += data.weight(row);
+    HeldOut held_out{RangeSums(betas.size()), RangeSums(betas.size())};
+    for (std::uint32_t fold = 0; fold < n_folds; ++fold)
+        score_fold(data, growth, betas, folds, fold, total_weight, held_out);
+
+    CrossValidation result;
+    result.alphas = path.alphas;
+    // A tree whose rewards are all equal has nothing to explain: no error, whatever the alpha.
+    const double root_cost = path.costs.back() > 0 ? path.costs.back() : 1;
+    const auto errors = held_out.error.totals();
+    const auto squared = held_out.squared.totals();
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < betas.size(); ++i) {
+        const double variance = squared[i] - errors[i] * errors[i] / total_weight;
+        result.errors.push_back(errors[i] / root_cost);
+        result.standard_errors.push_back(std::sqrt(std::max(variance, 0.0)) / root_cost);
+        // Equal errors, up to rounding, go to the smaller tree.
+        if (errors[i] <= best * (1 + kTieTolerance)) {
+            best = std::min(best, errors[i]);
+            result.best_alpha = path.alphas[i];
+        }
+    }
+    return result;
+}
+
+}  // namespace banditree

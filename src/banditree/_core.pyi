@@ -1,0 +1,194 @@
+"""
+The native core: trees on encoded rows, and random numbers. Use it through banditree.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+class Generator:
+    """Random generator of the core, the same on every platform."""
+
+    def __init__(self, seed: int) -> None: ...
+    @property
+    def state(self) -> tuple[int, int, int, int]:
+        """The four 64-bit words that decide all further draws."""
+
+    @state.setter
+    def state(self, arg: tuple[int, int, int, int], /) -> None: ...
+    def child(self, stream: int) -> Generator:
+        """
+        An independent generator for this stream number; leaves this one unchanged.
+        """
+
+    def __getstate__(self) -> tuple[int, int, int, int]: ...
+    def __setstate__(self, arg: tuple[int, int, int, int], /) -> None: ...
+    def uniform(self, size: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Multiples of 2**-53 in [0, 1)."""
+
+    def integers(self, n: int, size: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Integers 0, ..., n - 1, each equally likely."""
+
+    def exponential(self, size: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Exponential draws of mean 1."""
+
+    def normal(self, size: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Normal draws of mean 0 and variance 1."""
+
+    def gamma(
+        self, shape: float, size: int
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Gamma draws of scale 1; shape is finite and above 0."""
+
+    def beta(
+        self, a: float, b: float, size: int
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Beta draws; a and b are finite and above 0."""
+
+    def multinomial_weights(self, n: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How often each of n rows comes up in n draws with replacement."""
+
+    def exponential_weights(self, n: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """One exponential draw of mean 1 per row."""
+
+class Tree:
+    @staticmethod
+    def fit(
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        y: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        min_split: int,
+        min_leaf: int,
+        max_depth: int | None,
+        max_bins: int | None,
+        edges: Sequence[Sequence[float]] | None,
+    ) -> Tree: ...
+    def predict_one(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float: ...
+    def predict(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def prune(self, alpha: float) -> Tree: ...
+    def pruning_path(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]: ...
+    def cross_validate(
+        self,
+        folds: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_folds: int,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        float,
+    ]: ...
+    def lazy_predict_one(
+        self,
+        weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        alpha: float,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float: ...
+    def nodes(self) -> dict: ...
+    def sides(self) -> list: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_leaves(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+
+class IncrementalTree:
+    def __init__(
+        self, min_split: int, min_leaf: int, max_depth: int | None, max_bins: int | None
+    ) -> None: ...
+    def set_categorical(
+        self,
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def learn(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        reward: float,
+        weight: float,
+    ) -> None: ...
+    def learn_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+    ) -> None: ...
+    def predict_one(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float: ...
+    def predict(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def as_tree(self) -> Tree: ...
+    def edges(self) -> list[list[float]]: ...
+    def rows(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def encoded_bytes(self) -> int: ...

@@ -1,0 +1,6 @@
+"""Turns mappings, sequences, arrays and tables into the float64 rows that the core reads."""
+
+from banditree.contexts.encoder import Encoder
+from banditree.contexts.features import Pending
+
+__all__ = ["Encoder", "Pending"]

@@ -1,0 +1,6 @@
+"""Trees drawn as text and as SVG pictures, from the dict that ``Tree.to_dict()`` gives."""
+
+from banditree.trees.drawing.svg import tree_to_svg
+from banditree.trees.drawing.text import tree_to_text
+
+__all__ = ["tree_to_svg", "tree_to_text"]

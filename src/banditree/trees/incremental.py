@@ -1,0 +1,127 @@
+"""The tree that learns one observation at a time."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from banditree import _core
+from banditree.contexts import Encoder
+from banditree.errors import InvalidContextError, NotFittedError
+from banditree.trees.inputs import check_reward, check_rewards, check_weight, check_weights
+from banditree.trees.reading import edges_by_name, predict
+from banditree.trees.settings import Settings
+from banditree.trees.tree import Tree
+from banditree.types import Context, Contexts, FeatureName, FloatArray
+
+
+class IncrementalTree:
+    """A tree that is, after every observation, the one `Tree.fit` grows on all of them.
+
+    Each observation updates the nodes on its way; only where another split has become the best is
+    a part grown anew. It keeps all observations. For data at hand, `Tree` is simpler.
+
+    Parameters
+    ----------
+    min_split, min_leaf, max_depth, categorical
+        As for `Tree`.
+    max_bins
+        Split number features at no more than this many quantiles, much faster for many
+        observations; None: at every value. The quantiles are renewed each time the number of
+        observations has grown by a quarter.
+
+    Examples
+    --------
+    >>> tree = IncrementalTree()
+    >>> for age, click in [(20, 0), (30, 0), (50, 1)]:
+    ...     tree.learn({"age": age}, click)
+    >>> tree.predict({"age": 60})
+    1.0
+    >>> tree.as_tree().n_leaves
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        min_split: int = 2,
+        min_leaf: int = 1,
+        max_depth: int | None = None,
+        max_bins: int | None = None,
+        categorical: Sequence[FeatureName] = (),
+    ) -> None:
+        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
+        self._encoder = Encoder(self._settings.categorical)
+        self._core = _core.IncrementalTree(*self._settings.growth)
+
+    def __repr__(self) -> str:
+        return f"IncrementalTree({self._settings})"
+
+    def __len__(self) -> int:
+        return self._core.n_rows
+
+    def learn(self, context: Context, y: float, weight: float = 1.0) -> None:
+        """Take in one observation. One that raises has changed nothing.
+
+        Parameters
+        ----------
+        context
+            A mapping, a sequence or a 1-D array; features and categories may be new.
+        y
+            The reward: 0/1 or any finite number.
+        weight
+            How many times the observation counts; 0 leaves it out.
+        """
+        reward = check_reward(y)
+        row_weight = check_weight(weight)
+        row, pending = self._encoder.stage_one(context)
+        self._commit(pending)
+        self._core.learn(row, reward, row_weight)
+
+    def learn_many(self, contexts: Contexts, y: Any, weights: Any = None) -> None:
+        """Take in many observations: the same as `learn` for each, but faster."""
+        if self._encoder.is_one(contexts):
+            raise InvalidContextError(
+                f"learn_many needs many contexts, got one of type {type(contexts).__name__}; "
+                "use learn for one context"
+            )
+        rows, pending = self._encoder.stage_many(contexts)
+        rewards = check_rewards(y, len(rows))
+        row_weights = check_weights(weights, len(rows))
+        self._commit(pending)
+        self._core.learn_many(rows, rewards, row_weights)
+
+    def predict(self, contexts: Context | Contexts) -> Any:
+        """Return the mean reward of the leaf that a context, or each of many, falls into."""
+        self._check_fitted()
+        return predict(self._core, self._encoder, contexts)
+
+    def as_tree(self) -> Tree:
+        """Return the tree as it is now; later observations do not change it."""
+        self._check_fitted()
+        return Tree._of(self._settings, copy.deepcopy(self._encoder), self._core.as_tree())
+
+    @property
+    def bin_edges(self) -> dict[FeatureName, FloatArray]:
+        """The thresholds that number features may be split at; empty arrays without `max_bins`."""
+        return edges_by_name(self._core.edges(), self._encoder)
+
+    def _commit(self, pending: Any) -> None:
+        if pending is not None:
+            self._encoder.commit(pending)
+            self._core.set_categorical(self._encoder.is_categorical)
+
+    def _check_fitted(self) -> None:
+        if self._core.n_rows == 0:
+            raise NotFittedError("this tree has learned nothing; call learn(context, y) first")
+
+    def __getstate__(self) -> dict[str, Any]:
+        rows = self._core.rows()
+        return {"settings": self._settings, "encoder": self._encoder.state(), "rows": rows}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._settings = state["settings"]
+        self._encoder = Encoder.from_state(state["encoder"])
+        self._core = _core.IncrementalTree(*self._settings.growth)
+        self._core.set_categorical(self._encoder.is_categorical)
+        # The tree is a function of its observations alone.
+        self._core.learn_many(*state["rows"])

@@ -1,0 +1,221 @@
+"""The tree that is grown at once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree import _core
+from banditree.contexts import Encoder
+from banditree.errors import InvalidContextError, InvalidParameterError, NotFittedError
+from banditree.trees.drawing import tree_to_svg, tree_to_text
+from banditree.trees.folds import fold_ids
+from banditree.trees.inputs import check_alpha, check_rewards, check_weights
+from banditree.trees.reading import nodes_to_dict, predict
+from banditree.trees.results import CrossValidation, PruningPath
+from banditree.trees.settings import Settings
+from banditree.types import Context, Contexts, FeatureName, FloatArray
+
+
+class Tree:
+    """A decision tree that predicts the reward of a context (CART, Breiman et al. 1984).
+
+    It splits on squared error, which for 0/1 rewards is Gini impurity. Strings, booleans and
+    missing values are used as they are. Grown in full; `prune` cuts it back, `cross_validate`
+    tells how far. To learn one observation at a time, use `IncrementalTree`.
+
+    Parameters
+    ----------
+    min_split
+        A node with fewer rows is not split.
+    min_leaf
+        No leaf has fewer rows.
+    max_depth
+        Greatest number of splits above a leaf; None: no limit.
+    max_bins
+        Split number features at no more than this many quantiles, which is faster; None: at every
+        value.
+    categorical
+        Names (positions, in arrays) of number features that are really categories.
+
+    Examples
+    --------
+    >>> tree = Tree().fit([{"age": 20}, {"age": 30}, {"age": 50}, {"age": None}], [0, 0, 1, 1])
+    >>> tree.predict([{"age": 25}, {"age": 60}])
+    array([0., 1.])
+    >>> print(tree.to_text())
+    mean 0.5, n 4
+    ├─ age ≤ 40: mean 0, n 2
+    └─ age > 40 (or missing): mean 1, n 2
+
+    References
+    ----------
+    The rules to the last tie: `docs/trees.md`.
+    """
+
+    def __init__(
+        self,
+        *,
+        min_split: int = 2,
+        min_leaf: int = 1,
+        max_depth: int | None = None,
+        max_bins: int | None = None,
+        categorical: Sequence[FeatureName] = (),
+    ) -> None:
+        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
+        self._encoder = Encoder(self._settings.categorical)
+        self._core: _core.Tree | None = None
+        self._used: NDArray[np.bool_] | None = None  # rows of positive weight, if weights were given
+
+    def __repr__(self) -> str:
+        return f"Tree({self._settings})"
+
+    @classmethod
+    def _of(cls, settings: Settings, encoder: Encoder, core: _core.Tree) -> Self:
+        """Wrap a native tree."""
+        tree = cls.__new__(cls)
+        tree._settings, tree._encoder, tree._core, tree._used = settings, encoder, core, None
+        return tree
+
+    def fit(
+        self,
+        contexts: Contexts,
+        y: Any,
+        weights: Any = None,
+        *,
+        bin_edges: Mapping[FeatureName, Any] | None = None,
+    ) -> Self:
+        """Grow the tree on contexts and their rewards.
+
+        Parameters
+        ----------
+        contexts
+            Many contexts: a list of mappings or sequences, a 2-D array, or a table.
+        y
+            One reward per context: 0/1 or any finite number.
+        weights
+            One weight per context; a context of weight 0 is left out. None: all 1.
+        bin_edges
+            Use these thresholds instead of quantiles, for instance those of an `IncrementalTree`.
+
+        Returns
+        -------
+        Tree
+            This tree. A fit that raises leaves it as it was.
+        """
+        encoder = Encoder(self._settings.categorical)
+        if encoder.is_one(contexts):
+            raise InvalidContextError(
+                f"fit needs many contexts, got one of type {type(contexts).__name__}; "
+                "pass a list of contexts, a 2-D array or a table"
+            )
+        rows, pending = encoder.stage_many(contexts)
+        if len(rows) == 0:
+            raise InvalidContextError("fit needs at least one context, got none")
+        encoder.commit(pending)
+        rewards = check_rewards(y, len(rows))
+        row_weights = check_weights(weights, len(rows))
+        if row_weights is not None and not row_weights.any():
+            raise InvalidParameterError("weights are all 0; at least one must be positive")
+        edges = None if bin_edges is None else _edges_by_feature(bin_edges, encoder)
+        growth = self._settings.growth
+        core = _core.Tree.fit(rows, encoder.is_categorical, rewards, row_weights, *growth, edges)
+        self._encoder, self._core = encoder, core
+        self._used = None if row_weights is None else row_weights > 0
+        return self
+
+    def predict(self, contexts: Context | Contexts) -> Any:
+        """Return the mean reward of the leaf that each context falls into.
+
+        Parameters
+        ----------
+        contexts
+            Many contexts, or one. A category or feature never seen counts as missing.
+
+        Returns
+        -------
+        numpy.ndarray or float
+            One prediction per context; for one context, a float.
+        """
+        return predict(self._fitted(), self._encoder, contexts)
+
+    def pruning_path(self) -> PruningPath:
+        """Return the sequence of best subtrees as alpha, the price of a leaf, rises."""
+        return PruningPath(*self._fitted().pruning_path())
+
+    def prune(self, alpha: float) -> "Tree":
+        """Return a new tree: the smallest subtree that minimises cost + alpha × leaves."""
+        pruned = self._fitted().prune(check_alpha(alpha))
+        return Tree._of(self._settings, self._encoder, pruned)
+
+    def cross_validate(self, folds: int | Any = 10, *, seed: int = 0) -> CrossValidation:
+        """Estimate the error of every subtree on the pruning path.
+
+        Parameters
+        ----------
+        folds
+            How many folds to deal the rows into, or one fold id (a whole number) per row.
+        seed
+            Of the dealing; without effect if fold ids are given.
+        """
+        core = self._fitted()
+        if core.n_rows == 0:
+            raise InvalidParameterError(
+                "a pruned tree cannot be cross-validated; "
+                "cross-validate the tree that it was pruned from"
+            )
+        ids, n_folds = fold_ids(folds, core.n_rows, self._used, seed)
+        return CrossValidation(*core.cross_validate(ids, n_folds))
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return self._fitted().n_leaves
+
+    @property
+    def depth(self) -> int:
+        """Greatest number of splits above a leaf."""
+        return self._fitted().depth
+
+    @property
+    def features(self) -> list[FeatureName]:
+        """Names of the features, in order of first appearance."""
+        return self._encoder.features
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the nodes as nested dictionaries; `docs/trees.md` names the keys."""
+        return nodes_to_dict(self._fitted(), self._encoder)
+
+    def to_text(self) -> str:
+        """Return a drawing for the terminal: on each line a rule, and the mean and n of its rows."""
+        return tree_to_text(self.to_dict())
+
+    def to_svg(self, *, max_depth: int | None = None) -> str:
+        """Return a picture of the tree; splits below `max_depth` are summed up."""
+        return tree_to_svg(self.to_dict(), max_depth=max_depth)
+
+    def _fitted(self) -> _core.Tree:
+        if self._core is None:
+            raise NotFittedError("this tree has not been fitted; call fit(contexts, y) first")
+        return self._core
+
+
+def _edges_by_feature(
+    bin_edges: Mapping[FeatureName, Any], encoder: Encoder
+) -> list[list[float]]:
+    unknown = [name for name in bin_edges if name not in encoder.features]
+    if unknown:
+        raise InvalidParameterError(
+            f"bin_edges names the feature {unknown[0]!r}, which no context has; "
+            f"the features are {', '.join(map(repr, encoder.features))}"
+        )
+    edges = []
+    for name in encoder.features:
+        array = np.asarray(bin_edges.get(name, ()), dtype=np.float64)
+        if array.ndim != 1 or not np.isfinite(array).all() or not (np.diff(array) > 0).all():
+            raise InvalidParameterError(
+                f"bin_edges of {name!r} must be finite and ascending, got {array.tolist()}"
+            )
+        edges.append(array.tolist())
+    return edges

@@ -1,0 +1,139 @@
+"""`Tree` against the naive tree: node for node, on small data sets full of ties and gaps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import banditree as bt
+from reference import naive
+from reference.strategies import Data, data_sets, tree_settings, unhurried
+
+Options = dict[str, Any]
+BINS = st.none() | st.integers(2, 6)
+
+
+def close(expected: Any) -> Any:
+    return pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def library_tree(data: Data, options: Options, max_bins: int | None = None) -> bt.Tree:
+    tree = bt.Tree(categorical=data.named, max_bins=max_bins, **options)
+    return tree.fit(data.rows, data.y, weights=data.weights)
+
+
+def naive_options(data: Data, options: Options, max_bins: int | None = None) -> Options:
+    edges = None
+    if max_bins is not None:
+        edges = naive.bin_edges(data.rows, data.weights, data.categorical, max_bins)
+    return {"categorical": data.categorical, "edges": edges, **options}
+
+
+def naive_tree(data: Data, options: Options, max_bins: int | None = None) -> naive.Node:
+    settings = naive_options(data, options, max_bins)
+    return naive.grow(data.rows, data.y, data.weights, **settings)
+
+
+def assert_same(node: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert node.keys() == expected.keys()
+    assert node["n"] == expected["n"]
+    numbers = ("weight", "mean", "cost", "gain")
+    for name in expected.keys() & set(numbers):
+        assert node[name] == close(expected[name]), name
+    for name in expected.keys() & {"feature", "missing", "threshold"}:
+        assert node[name] == expected[name], name
+    if "categories" in expected:
+        for side in ("left", "right"):
+            found, wanted = node["categories"][side], expected["categories"][side]
+            assert len(found) == len(wanted)
+            assert set(found) == set(wanted)
+    if "left" in expected:
+        assert_same(node["left"], expected["left"])
+        assert_same(node["right"], expected["right"])
+
+
+@unhurried
+@given(data_sets(), tree_settings(), BINS)
+def test_same_tree(data: Data, options: Options, max_bins: int | None) -> None:
+    tree = library_tree(data, options, max_bins)
+    expected = naive_tree(data, options, max_bins)
+    assert_same(tree.to_dict(), naive.to_dict(expected))
+    assert (tree.n_leaves, tree.depth) == (naive.leaves(expected), naive.depth(expected))
+
+
+@unhurried
+@given(data_sets(exact=False), tree_settings(min_leaf=1), BINS)
+def test_same_tree_where_sums_are_rounded(
+    data: Data, options: Options, max_bins: int | None
+) -> None:
+    expected = naive_tree(data, options, max_bins)
+    assert_same(library_tree(data, options, max_bins).to_dict(), naive.to_dict(expected))
+
+
+def test_categories_are_listed_in_the_order_of_their_first_appearance() -> None:
+    rows = [[value] for value in ("d", "b", "c", "a", "e", "b")]
+    tree = bt.Tree(max_depth=1).fit(rows, [0, 1, 0, 1, 0, 1])
+    assert tree.to_dict()["categories"] == {"left": ["d", "c", "e"], "right": ["b", "a"]}
+
+
+@unhurried
+@given(data_sets(), tree_settings(), BINS)
+def test_same_predictions(data: Data, options: Options, max_bins: int | None) -> None:
+    rows = data.rows + data.others
+    expected = naive_tree(data, options, max_bins)
+    found = library_tree(data, options, max_bins).predict(rows)
+    assert list(found) == close([float(naive.predict(expected, row)) for row in rows])
+
+
+@unhurried
+@given(data_sets(), tree_settings(), BINS)
+def test_same_path(data: Data, options: Options, max_bins: int | None) -> None:
+    path = library_tree(data, options, max_bins).pruning_path()
+    alphas, leaves, costs = zip(
+        *naive.pruning_path(naive_tree(data, options, max_bins)), strict=True
+    )
+    assert list(path.leaves) == list(leaves)
+    assert list(path.alphas) == close([float(alpha) for alpha in alphas])
+    assert list(path.costs) == close([float(cost) for cost in costs])
+
+
+@unhurried
+@given(data_sets(max_rows=25), tree_settings())
+def test_same_pruned_trees(data: Data, options: Options) -> None:
+    tree, expected = library_tree(data, options), naive_tree(data, options)
+    alphas = [float(alpha) for alpha, _, _ in naive.pruning_path(expected)]
+    between = [(a + b) / 2 for a, b in pairwise(alphas)]
+    for alpha in [*alphas, *between, 2 * alphas[-1] + 1]:
+        pruned = tree.prune(alpha)
+        assert_same(pruned.to_dict(), naive.to_dict(naive.prune(expected, alpha)))
+    assert_same(tree.to_dict(), naive.to_dict(expected))
+
+
+def can_be_cross_validated(data: Data) -> bool:
+    """Whether the rewards differ and every fold leaves some weight to grow a tree on."""
+    weights = data.weights or [1] * len(data.y)
+    folds = {fold for fold, w in zip(data.folds, weights, strict=True) if w > 0}
+    rewards = {y for y, w in zip(data.y, weights, strict=True) if w > 0}
+    return len(folds) > 1 and len(rewards) > 1
+
+
+@unhurried
+@given(data_sets(max_rows=25), tree_settings(), BINS)
+def test_same_cross_validation(data: Data, options: Options, max_bins: int | None) -> None:
+    assume(can_be_cross_validated(data))
+    found = library_tree(data, options, max_bins).cross_validate(data.folds)
+    settings = naive_options(data, options, max_bins)
+    expected = naive.cross_validate(data.rows, data.y, data.weights, data.folds, **settings)
+    assert list(found.alphas) == close(expected.alphas)
+    assert list(found.errors) == close(expected.errors)
+    # The variance is a difference of sums, so its root has half their digits.
+    assert list(found.standard_errors) == pytest.approx(
+        expected.standard_errors, rel=1e-6, abs=1e-6
+    )
+    best = list(found.alphas).index(found.best_alpha)
+    assert expected.errors[best] == close(min(expected.errors))
+    assert all(error > found.errors[best] for error in found.errors[best + 1 :])

@@ -1,0 +1,376 @@
+import time
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from banditree.errors import InvalidParameterError
+from banditree.trees.drawing import tree_to_svg, tree_to_text
+from banditree.trees.drawing.style import colour, contrast, ink_on
+from banditree.trees.drawing.wording import columns, number, shorten, threshold_labels
+
+SVG = "{http://www.w3.org/2000/svg}"
+CITIES = ["Berlin", "Paris", *(f"Town {i}" for i in range(40))]
+
+
+def leaf(n: int = 10, mean: float = 0.5) -> dict[str, Any]:
+    return {"n": n, "weight": float(n), "mean": mean, "cost": n * mean * (1 - mean)}
+
+
+def split(feature: str | int, left: Any, right: Any, missing: str = "left", **how: Any) -> Any:
+    n = left["n"] + right["n"]
+    mean = (left["n"] * left["mean"] + right["n"] * right["mean"]) / n
+    where = {"gain": 1.25, "feature": feature, "missing": missing, "left": left, "right": right}
+    return leaf(n, mean) | where | how
+
+
+def boolean(feature: str | int, no: Any, yes: Any, missing: str = "left") -> Any:
+    return split(feature, no, yes, missing, categories={"left": [False], "right": [True]})
+
+
+def cities(left: list[Any], right: list[Any], missing: str = "left") -> Any:
+    return split("city", leaf(), leaf(), missing, categories={"left": left, "right": right})
+
+
+def golf() -> Any:
+    rich = boolean(
+        "over_40", leaf(500, 0.12), boolean("male", leaf(250, 0.3), leaf(250, 0.45)), "right"
+    )
+    return boolean("high_income", boolean("over_40", leaf(500, 0.03), leaf(500, 0.09)), rich)
+
+
+def chain(depth: int) -> Any:
+    root = leaf()
+    for level in range(depth):
+        pair = (root, leaf(7)) if level % 3 else (leaf(7), root)
+        root = split(f"x{level}", *pair, threshold=level + 0.5)
+    return root
+
+
+def balanced(depth: int) -> Any:
+    row = [leaf(5, i / 2**depth) for i in range(2**depth)]
+    while len(row) > 1:
+        row = [
+            split("age", a, b, threshold=a["mean"])
+            for a, b in zip(row[::2], row[1::2], strict=True)
+        ]
+    return row[0]
+
+
+def branches(root: Any) -> list[str]:
+    """The rules of the two branches of a tree with one split."""
+    return [line[3:].rpartition(": ")[0] for line in tree_to_text(root).splitlines()[1:]]
+
+
+def parse(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(text.itertext()) for text in parse(svg).iter(f"{SVG}text")]
+
+
+def titles(svg: str) -> list[str]:
+    return [title.text or "" for title in parse(svg).iter(f"{SVG}title")]
+
+
+def rectangles(svg: str, kind: str = "box") -> list[tuple[float, float, float, float]]:
+    found = [rect for rect in parse(svg).iter(f"{SVG}rect") if rect.get("class") == kind]
+    return [
+        tuple(float(rect.get(k, "nan")) for k in ("x", "y", "width", "height")) for rect in found
+    ]
+
+
+def assert_apart(rects: list[tuple[float, float, float, float]]) -> None:
+    """Rectangles with the same top do not touch, and none reaches down to the next top."""
+    tops = sorted({y for _, y, _, _ in rects})
+    for top, below in pairwise([*tops, float("inf")]):
+        level = sorted(rect for rect in rects if rect[1] == top)
+        assert all(a[0] + a[2] <= b[0] for a, b in pairwise(level))
+        assert all(y + height < below for _, y, _, height in level)
+
+
+def assert_inside(svg: str) -> None:
+    root = parse(svg)
+    width, height = float(root.get("width", "0")), float(root.get("height", "0"))
+    for x, y, w, h in rectangles(svg):
+        assert x >= 0
+        assert y >= 0
+        assert x + w <= width
+        assert y + h <= height
+
+
+def test_text_of_a_small_tree():
+    assert tree_to_text(golf()) == "\n".join(
+        [
+            "mean 0.1537, n 2000",
+            "├─ not high_income (or missing): mean 0.06, n 1000",
+            "│  ├─ not over_40 (or missing): mean 0.03, n 500",
+            "│  └─ over_40: mean 0.09, n 500",
+            "└─ high_income: mean 0.2475, n 1000",
+            "   ├─ not over_40: mean 0.12, n 500",
+            "   └─ over_40 (or missing): mean 0.375, n 500",
+            "      ├─ not male (or missing): mean 0.3, n 250",
+            "      └─ male: mean 0.45, n 250",
+        ]
+    )
+
+
+def test_text_of_a_leaf():
+    assert tree_to_text(leaf(12, -1.25)) == "mean -1.25, n 12"
+
+
+@pytest.mark.parametrize(
+    ("root", "left", "right"),
+    [
+        (split("age", leaf(), leaf(), threshold=31.5), "age ≤ 31.5 (or missing)", "age > 31.5"),
+        (
+            split(3, leaf(), leaf(), "right", threshold=2.0),
+            "feature 3 ≤ 2",
+            "feature 3 > 2 (or missing)",
+        ),
+        (split("age", leaf(), leaf(), "right", threshold=None), "age is present", "age is missing"),
+        (boolean(3, leaf(), leaf()), "feature 3 is false (or missing)", "feature 3 is true"),
+        (
+            cities(["Berlin", "Paris"], ["Rome"]),
+            "city in Berlin, Paris (or missing)",
+            "city is Rome",
+        ),
+        (cities([], ["Rome", "Oslo"]), "city is missing", "city in Rome, Oslo"),
+        (cities([True], [], "right"), "city", "not city (or missing)"),
+        (cities([False, True], [], "right"), "city in false, true", "city is missing"),
+        (cities([1, 2], [2.5], "right"), "city in 1, 2", "city is 2.5 (or missing)"),
+        (cities(["", "a, b"], [" c"]), 'city in "", "a, b" (or missing)', 'city is " c"'),
+        (cities(["a\nb\x00"], ["\ud800"]), "city is a b (or missing)", 'city is ""'),
+    ],
+)
+def test_rules_in_words(root, left, right):
+    assert branches(root) == [left, right]
+
+
+def test_long_lists_are_shortened_in_text():
+    assert branches(cities(CITIES, ["Rome"]))[0] == (
+        "city in Berlin, Paris, Town 0, Town 1, Town 2, Town 3, +36 more (or missing)"
+    )
+
+
+def test_thresholds_that_differ_are_told_apart():
+    close = split("x", leaf(), leaf(), threshold=0.1 + 0.2)
+    root = split("x", close, leaf(), threshold=0.3)
+    assert "x ≤ 0.30000000000000004" in tree_to_text(root)
+    assert "x ≤ 0.3 " in tree_to_text(root)
+    assert "x ≤ 0.3 " in tree_to_text(close)
+
+
+@given(st.sets(st.floats(allow_nan=False, allow_infinity=False), max_size=20))
+def test_threshold_labels_keep_the_order(thresholds):
+    labels = threshold_labels(thresholds)
+    read = [float(labels[threshold]) for threshold in sorted(thresholds)]
+    assert all(low < high for low, high in pairwise(read))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (0.30004, "0.3"),
+        (0.000123, "0.000123"),
+        (1234567.5, "1234568"),
+        (99999.7, "100000"),
+        (1.5e-9, "1.5e-9"),
+        (-2e300, "-2e300"),
+        (float("nan"), "nan"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+@given(st.text(), st.integers(5, 40))
+def test_shortened_text_fits(text, room):
+    assert columns(shorten(text, room)) <= room
+    assert columns(text) > room or shorten(text, room) == text
+
+
+def test_every_node_has_a_box_and_a_tooltip():
+    svg = tree_to_svg(golf())
+    assert len(rectangles(svg)) == 9
+    assert len(titles(svg)) == 9
+    assert_apart(rectangles(svg))
+    assert_inside(svg)
+
+
+def test_svg_texts_of_a_small_tree():
+    shown = texts(tree_to_svg(golf()))
+    assert shown.count("over_40") == 2
+    assert shown.count("n = 500") == 3
+    assert shown[:4] == ["no or missing", "no or missing", "yes", "yes"]
+    assert {"high_income", "mean 0.1537 · n = 2000", "0.45", "n = 250"} <= set(shown)
+
+
+def test_tooltips_have_everything():
+    root = split("age", leaf(5, 0.1), leaf(15, 0.2), threshold=1 / 3) | {"weight": 21.5}
+    root_title, left, _ = titles(tree_to_svg(root))
+    assert root_title == (
+        "age ≤ 0.3333333333333333?\nn 20, mean 0.175, cost 2.8875, weight 21.5, gain 1.25"
+    )
+    assert left == "age ≤ 0.3333333333333333 (or missing)\nn 5, mean 0.1, cost 0.45"
+
+
+def test_the_shorter_list_is_asked_for():
+    svg = tree_to_svg(cities(CITIES, ["Rome"], "right"))
+    assert texts(svg)[:3] == ["no", "yes or missing", "city is Rome"]
+
+
+def test_long_lists_are_shortened_in_svg_but_not_in_the_tooltip():
+    svg = tree_to_svg(cities(CITIES, [*"abcdefghijklmnopqrstuvwxyz"] * 2))
+    assert {"city in", "Berlin, Paris, +40 more"} <= set(texts(svg))
+    assert all(city in titles(svg)[0] for city in CITIES)
+
+
+def test_long_names_are_shortened_in_svg_but_not_in_the_tooltip():
+    name = "household_income_before_tax_in_the_year_2020"
+    svg = tree_to_svg(split(name, leaf(), leaf(), threshold=1234567.5))
+    assert {"household_inco…the_year_2020", "≤ 1234567.5"} <= set(texts(svg))
+    assert name in titles(svg)[0]
+
+
+def test_names_are_escaped_and_control_characters_dropped():
+    svg = tree_to_svg(split('<b>&"\x00\x1b\ufffe', leaf(), leaf(), threshold=1.0))
+    assert '<b>&" ≤ 1' in texts(svg)
+
+
+def test_unicode_names_get_wide_boxes():
+    narrow = tree_to_svg(split("x" * 10, leaf(), leaf(), threshold=1.0))
+    wide = tree_to_svg(split("国" * 10, leaf(), leaf(), threshold=1.0))
+    assert "国" * 10 + " ≤ 1" in texts(wide)
+    assert rectangles(wide)[0][2] > rectangles(narrow)[0][2]
+
+
+def test_a_leaf_alone():
+    svg = tree_to_svg(leaf(12, -0.25))
+    assert texts(svg) == ["-0.25", "n = 12"]
+    assert_inside(svg)
+
+
+@pytest.mark.parametrize("mean", [float("nan"), float("inf"), -1.7e308, 1.7e308])
+def test_extreme_means_are_drawn(mean):
+    svg = tree_to_svg(
+        split("x", leaf() | {"mean": mean}, leaf() | {"mean": 1.7e308}, threshold=0.0)
+    )
+    assert number(mean) in texts(svg)
+
+
+def test_max_depth_collapses_subtrees():
+    svg = tree_to_svg(balanced(6), max_depth=2)
+    assert len(rectangles(svg)) == 7
+    assert texts(svg).count("… 16 leaves") == 4
+    assert number(balanced(6)["left"]["left"]["mean"]) in texts(svg)
+
+
+def test_max_depth_zero_draws_one_box_and_a_deep_one_everything():
+    assert texts(tree_to_svg(golf(), max_depth=0)) == ["0.1537", "… 5 leaves"]
+    assert tree_to_svg(golf(), max_depth=3) == tree_to_svg(golf())
+
+
+def test_negative_max_depth_is_refused():
+    with pytest.raises(InvalidParameterError, match="at least 0, got -1; pass None"):
+        tree_to_svg(golf(), max_depth=-1)
+
+
+@pytest.mark.parametrize("depth", [12, 5000])
+def test_lopsided_trees(depth):
+    root = chain(depth)
+    svg = tree_to_svg(root)
+    assert len(rectangles(svg)) == 2 * depth + 1
+    assert_apart(rectangles(svg)[:500])
+    lines = tree_to_text(root).splitlines()
+    assert len(lines) == 2 * depth + 1
+    assert max(map(len, lines)) < 250
+
+
+def test_lines_far_down_state_their_depth():
+    lines = tree_to_text(chain(60)).splitlines()
+    assert sum("(depth 60)" in line for line in lines) == 2
+    assert sum("(depth " in line for line in lines) == 2 * 20
+
+
+def test_large_trees_are_quick():
+    root = balanced(11)
+    start = time.process_time()
+    svg, text = tree_to_svg(root), tree_to_text(root)
+    assert time.process_time() - start < 2
+    assert len(rectangles(svg)) == len(text.splitlines()) == 4095
+
+
+def test_texts_are_legible_on_every_colour():
+    fills = [colour(i / 100) for i in range(101)]
+    assert all(contrast(ink_on(fill), fill) >= 4.5 for fill in fills)
+    lightness = [contrast(fill, "#000000") for fill in fills]
+    assert lightness == sorted(lightness, reverse=True)
+
+
+def test_svg_is_self_contained():
+    svg = tree_to_svg(golf())
+    assert svg.count("http") == 1  # the name space
+    assert "<script" not in svg
+    assert "<style" not in svg
+    assert 'class="paper"' in svg
+
+
+NAMES = st.text(max_size=40) | st.integers(0, 99)
+NUMBERS = st.floats(-1e6, 1e6)
+CATEGORIES = st.lists(st.text(max_size=30), max_size=8) | st.lists(st.booleans(), max_size=1)
+LEAVES = st.builds(leaf, st.integers(1, 10**6), NUMBERS)
+MISSING = st.sampled_from(["left", "right"])
+
+
+def inner_nodes(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    numeric = st.builds(split, NAMES, children, children, MISSING, threshold=st.none() | NUMBERS)
+    lists = st.fixed_dictionaries({"left": CATEGORIES, "right": CATEGORIES})
+    return numeric | st.builds(split, NAMES, children, children, MISSING, categories=lists)
+
+
+TREES = st.recursive(LEAVES, inner_nodes, max_leaves=30)
+
+
+def count(root: Any, *, leaves_only: bool) -> int:
+    if "left" not in root:
+        return 1
+    below = sum(count(root[side], leaves_only=leaves_only) for side in ("left", "right"))
+    return below + (not leaves_only)
+
+
+@settings(deadline=None)
+@given(TREES)
+def test_random_trees_are_drawn_completely_and_without_overlap(root):
+    svg = tree_to_svg(root)
+    assert len(rectangles(svg)) == count(root, leaves_only=False)
+    assert len(parse(svg).findall(f"{SVG}g[@class='leaf']")) == count(root, leaves_only=True)
+    assert_apart(rectangles(svg))
+    assert_apart(rectangles(svg, "gap"))
+    assert_inside(svg)
+
+
+@settings(deadline=None)
+@given(TREES)
+def test_random_trees_have_a_line_per_node(root):
+    lines = tree_to_text(root).splitlines()
+    assert len(lines) == count(root, leaves_only=False)
+    tree_to_text(root).encode()
+
+
+@settings(deadline=None)
+@given(TREES)
+def test_parents_are_centred_over_their_children(root):
+    if "left" not in root:
+        return
+    boxes = rectangles(tree_to_svg(root))
+    centres = [x + width / 2 for x, _, width, _ in boxes]
+    right = 1 + count(root["left"], leaves_only=False)  # boxes are drawn parents first
+    assert 2 * centres[0] == pytest.approx(centres[1] + centres[right], abs=0.5)

@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
 void check_room(const IncrementalTree& tree, std::size_t more) {
-    if (tree.n_rows() + more > kMaxRows) throw std::invalid_argument("a tree holds at most 2^31 - 1 rows");
+    if (tree.n_rows() + more > kMaxRows)
+        throw std::invalid_argument("a tree holds at most 2^31 - 1 rows");
 }
 
 void construct(IncrementalTree* self, std::int64_t min_split, std::int64_t min_leaf,
@@ -29,11 +30,13 @@ void construct(IncrementalTree* self, std::int64_t min_split, std::int64_t min_l
     new (self) IncrementalTree(as_growth(min_split, min_leaf, max_depth), as_max_bins(max_bins));
 }
 
-void set_categorical(IncrementalTree& tree, const ByteArray& categorical) { tree.set_kinds(as_kinds(categorical)); }
+void set_categorical(IncrementalTree& tree, const ByteArray& categorical) {
+    tree.set_kinds(as_kinds(categorical));
+}
 
 void learn(IncrementalTree& tree, const DoubleArray& context, double reward, double weight) {
     check_room(tree, 1);
-    check_context(as_span(context), tree.kinds());
+    check_contexts({context.data(), 1, context.shape(0)}, tree.kinds());
     check_reward(reward);
     check_weight(weight);
     tree.learn(as_span(context), reward, weight);
@@ -44,11 +47,9 @@ void learn_many(IncrementalTree& tree, const DoubleMatrix& contexts, const Doubl
     const Matrix matrix = as_matrix(contexts);
     const auto w = weights ? as_span(*weights) : std::span<const double>();
     check_room(tree, matrix.rows);
-    check_length(matrix.columns, tree.kinds().size(), "context");
+    check_contexts(matrix, tree.kinds());
     check_length(rewards.shape(0), matrix.rows, "y");
     if (weights) check_length(w.size(), matrix.rows, "weights");
-    for (std::size_t i = 0; i < matrix.rows; ++i)
-        check_context({matrix.data + i * matrix.columns, matrix.columns}, tree.kinds());
     for (const double reward : as_span(rewards)) check_reward(reward);
     for (const double weight : w) check_weight(weight);
     tree.learn_many(matrix, as_span(rewards), w);
@@ -63,14 +64,16 @@ double predict_one(const IncrementalTree& tree, const DoubleArray& context) {
 
 BoundTree as_tree(const IncrementalTree& tree) {
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
-    return {tree.as_tree(), tree.growth(), tree.kinds().size(), std::make_shared<const Dataset>(tree.as_dataset())};
+    return {tree.as_tree(), tree.growth(), tree.kinds().size(),
+            std::make_shared<const Dataset>(tree.as_dataset())};
 }
 
 auto predict(const IncrementalTree& tree, const DoubleMatrix& contexts) {
     check_length(contexts.shape(1), tree.kinds().size(), "context");
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
     std::vector<double> means(contexts.shape(0));
-    for (std::size_t i = 0; i < means.size(); ++i) means[i] = tree.predict(contexts.data() + i * contexts.shape(1));
+    for (std::size_t i = 0; i < means.size(); ++i)
+        means[i] = tree.predict(contexts.data() + i * contexts.shape(1));
     return to_numpy(std::move(means));
 }
 
@@ -91,7 +94,8 @@ auto rows(const IncrementalTree& tree) {
 
 void bind_incremental(nb::module_& m) {
     nb::class_<IncrementalTree>(m, "IncrementalTree")
-        .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(), "max_bins"_a.none())
+        .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
+             "max_bins"_a.none())
         .def("set_categorical", &set_categorical, "categorical"_a.noconvert())
         .def("learn", &learn, "context"_a.noconvert(), "reward"_a, "weight"_a)
         .def("learn_many", &learn_many, "contexts"_a.noconvert(), "rewards"_a.noconvert(),

@@ -11,14 +11,16 @@ namespace {
 
 std::uint32_t positive(std::int64_t value, std::int64_t least, const char* name) {
     if (value < least || value > std::numeric_limits<std::int32_t>::max())
-        throw std::invalid_argument(std::string(name) + " must be at least " + std::to_string(least) + ", got " +
-                                    std::to_string(value));
+        throw std::invalid_argument(std::string(name) + " must be at least " +
+                                    std::to_string(least) + ", got " + std::to_string(value));
     return static_cast<std::uint32_t>(value);
 }
 
 }  // namespace
 
-Matrix as_matrix(const DoubleMatrix& matrix) { return {matrix.data(), matrix.shape(0), matrix.shape(1)}; }
+Matrix as_matrix(const DoubleMatrix& matrix) {
+    return {matrix.data(), matrix.shape(0), matrix.shape(1)};
+}
 
 std::span<const double> as_span(const DoubleArray& array) { return {array.data(), array.shape(0)}; }
 
@@ -29,7 +31,8 @@ std::vector<Kind> as_kinds(const ByteArray& categorical) {
     return kinds;
 }
 
-Growth as_growth(std::int64_t min_split, std::int64_t min_leaf, std::optional<std::int64_t> max_depth) {
+Growth as_growth(std::int64_t min_split, std::int64_t min_leaf,
+                 std::optional<std::int64_t> max_depth) {
     Growth growth;
     growth.min_split = positive(min_split, 2, "min_split");
     growth.min_leaf = positive(min_leaf, 1, "min_leaf");
@@ -41,24 +44,32 @@ std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins) {
     return max_bins ? positive(*max_bins, 2, "max_bins") : 0;
 }
 
-void check_context(std::span<const double> context, const std::vector<Kind>& kinds) {
-    check_length(context.size(), kinds.size(), "context");
-    for (std::size_t f = 0; f < context.size(); ++f) {
-        const double value = context[f];
-        if (std::isinf(value)) throw std::invalid_argument("feature " + std::to_string(f) + " is infinite");
-        if (kinds[f] == Kind::category && !std::isnan(value) &&
-            !(value >= 0 && value < kMaxCategories && value == std::floor(value)))
-            throw std::invalid_argument("feature " + std::to_string(f) + " is not a category id");
+void check_contexts(const Matrix& matrix, const std::vector<Kind>& kinds) {
+    check_length(matrix.columns, kinds.size(), "context");
+    check_finite({matrix.data, matrix.rows * matrix.columns});
+    for (std::size_t f = 0; f < kinds.size(); ++f) {
+        if (kinds[f] == Kind::number) continue;
+        for (std::size_t i = 0; i < matrix.rows; ++i) {
+            const double value = matrix.at(i, f);
+            if (!std::isnan(value) &&
+                !(value >= 0 && value < kMaxCategories && value == std::floor(value)))
+                throw std::invalid_argument("feature " + std::to_string(f) +
+                                            " is not a category id");
+        }
     }
 }
 
-void check_finite(std::span<const double> context) {
-    for (const double value : context)
-        if (std::isinf(value)) throw std::invalid_argument("a feature is infinite");
+// Without a branch in the loop, so that the compiler can take several values at a time.
+void check_finite(std::span<const double> values) {
+    int infinite = 0;
+    for (const double value : values)
+        infinite |= std::abs(value) > std::numeric_limits<double>::max();
+    if (infinite) throw std::invalid_argument("a feature is infinite");
 }
 
 void check_reward(double reward) {
-    if (!(std::abs(reward) <= kLargest)) throw std::invalid_argument("rewards must be finite and at most 1e30");
+    if (!(std::abs(reward) <= kLargest))
+        throw std::invalid_argument("rewards must be finite and at most 1e30");
 }
 
 void check_weight(double weight) {
@@ -68,6 +79,6 @@ void check_weight(double weight) {
 
 void check_length(std::size_t actual, std::size_t expected, const char* what) {
     if (actual != expected)
-        throw std::invalid_argument(std::string(what) + " has length " + std::to_string(actual) + ", expected " +
-                                    std::to_string(expected));
+        throw std::invalid_argument(std::string(what) + " has length " + std::to_string(actual) +
+                                    ", expected " + std::to_string(expected));
 }

@@ -1,4 +1,5 @@
-// Checks on what comes from Python. The Python face checks first, with better words; these keep the core safe.
+// Checks on what comes from Python. The Python face checks first, with better words; these keep the
+// core safe.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,20 +12,25 @@
 #include "banditree/dataset.hpp"
 #include "banditree/split.hpp"
 
-using DoubleMatrix = nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
-using DoubleArray = nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
-using ByteArray = nanobind::ndarray<const std::uint8_t, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
-using IntArray = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+using DoubleMatrix =
+    nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+using DoubleArray =
+    nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+using ByteArray = nanobind::ndarray<const std::uint8_t, nanobind::ndim<1>, nanobind::c_contig,
+                                    nanobind::device::cpu>;
+using IntArray = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
+                                   nanobind::device::cpu>;
 
 banditree::Matrix as_matrix(const DoubleMatrix& matrix);
 std::span<const double> as_span(const DoubleArray& array);
 std::vector<banditree::Kind> as_kinds(const ByteArray& categorical);
-banditree::Growth as_growth(std::int64_t min_split, std::int64_t min_leaf, std::optional<std::int64_t> max_depth);
+banditree::Growth as_growth(std::int64_t min_split, std::int64_t min_leaf,
+                            std::optional<std::int64_t> max_depth);
 std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins);
 
 // Values must be finite or NaN; categories whole numbers from 0. Throws std::invalid_argument.
-void check_context(std::span<const double> context, const std::vector<banditree::Kind>& kinds);
-void check_finite(std::span<const double> context);
+void check_contexts(const banditree::Matrix& contexts, const std::vector<banditree::Kind>& kinds);
+void check_finite(std::span<const double> values);
 void check_reward(double reward);
 void check_weight(double weight);
 void check_length(std::size_t actual, std::size_t expected, const char* what);

@@ -5,7 +5,8 @@
 #include "tree.hpp"
 
 NB_MODULE(_core, m) {
-    m.doc() = "The native core: trees on encoded rows, and random numbers. Use it through banditree.";
+    m.doc() =
+        "The native core: trees on encoded rows, and random numbers. Use it through banditree.";
     bind_rng(m);
     bind_tree(m);
     bind_incremental(m);

@@ -20,11 +20,9 @@ using Edges = std::vector<std::vector<double>>;
 
 void check_rows(const Matrix& matrix, const std::vector<Kind>& kinds, std::span<const double> y,
                 std::span<const double> w) {
-    check_length(kinds.size(), matrix.columns, "categorical");
+    check_contexts(matrix, kinds);
     check_length(y.size(), matrix.rows, "y");
     if (!w.empty()) check_length(w.size(), matrix.rows, "weights");
-    for (std::size_t i = 0; i < matrix.rows; ++i)
-        check_context({matrix.data + i * matrix.columns, matrix.columns}, kinds);
     for (const double reward : y) check_reward(reward);
     bool any = w.empty() && !y.empty();
     for (const double weight : w) {
@@ -43,9 +41,9 @@ void check_edges(const Edges& edges, std::size_t n_features) {
 }
 
 BoundTree fit(const DoubleMatrix& contexts, const ByteArray& categorical, const DoubleArray& y,
-              const std::optional<DoubleArray>& weights, std::int64_t min_split, std::int64_t min_leaf,
-              std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
-              const std::optional<Edges>& edges) {
+              const std::optional<DoubleArray>& weights, std::int64_t min_split,
+              std::int64_t min_leaf, std::optional<std::int64_t> max_depth,
+              std::optional<std::int64_t> max_bins, const std::optional<Edges>& edges) {
     Encoding encoding;
     encoding.kinds = as_kinds(categorical);
     encoding.max_bins = as_max_bins(max_bins);
@@ -63,7 +61,8 @@ BoundTree fit(const DoubleMatrix& contexts, const ByteArray& categorical, const 
     // Another thread may write to the arrays, so they are read while the interpreter is held.
     bound.data = std::make_shared<const Dataset>(encode(matrix, as_span(y), w, encoding));
     nb::gil_scoped_release release;
-    bound.tree = grow(*bound.data, Sample::of(*bound.data, std::span<const double>()), bound.growth).tree;
+    bound.tree =
+        grow(*bound.data, Sample::of(*bound.data, std::span<const double>()), bound.growth).tree;
     return bound;
 }
 
@@ -89,7 +88,8 @@ BoundTree prune(const BoundTree& bound, double alpha) {
 auto pruning_path(const BoundTree& bound) {
     PruningPath path = bound.tree.pruning_path();
     std::vector<std::int64_t> leaves(path.leaves.begin(), path.leaves.end());
-    return std::make_tuple(to_numpy(std::move(path.alphas)), to_numpy(std::move(leaves)), to_numpy(std::move(path.costs)));
+    return std::make_tuple(to_numpy(std::move(path.alphas)), to_numpy(std::move(leaves)),
+                           to_numpy(std::move(path.costs)));
 }
 
 auto cross_validate_tree(const BoundTree& bound, const IntArray& folds, std::int64_t n_folds) {
@@ -97,14 +97,17 @@ auto cross_validate_tree(const BoundTree& bound, const IntArray& folds, std::int
     check_length(folds.shape(0), bound.data->n_rows(), "folds");
     if (n_folds < 2) throw std::invalid_argument("cross-validation needs at least two folds");
     std::vector<std::uint32_t> ids(folds.shape(0));
-    std::vector<bool> used(static_cast<std::size_t>(std::min<std::int64_t>(n_folds, ids.size() + 1)), false);
+    std::vector<bool> used(
+        static_cast<std::size_t>(std::min<std::int64_t>(n_folds, ids.size() + 1)), false);
     for (std::size_t i = 0; i < ids.size(); ++i) {
         const std::int64_t id = folds.data()[i];
-        if (id < 0 || id >= n_folds) throw std::invalid_argument("fold ids must lie in 0..n_folds-1");
+        if (id < 0 || id >= n_folds)
+            throw std::invalid_argument("fold ids must lie in 0..n_folds-1");
         ids[i] = static_cast<std::uint32_t>(id);
         if (ids[i] < used.size()) used[ids[i]] = true;
     }
-    if (used.size() < static_cast<std::size_t>(n_folds) || std::count(used.begin(), used.end(), true) != n_folds)
+    if (used.size() < static_cast<std::size_t>(n_folds) ||
+        std::count(used.begin(), used.end(), true) != n_folds)
         throw std::invalid_argument("every fold needs at least one row");
     CrossValidation result;
     {
@@ -117,7 +120,8 @@ auto cross_validate_tree(const BoundTree& bound, const IntArray& folds, std::int
 }
 
 // What the tree grown with these weights and pruned at alpha says, without growing it.
-double lazy_predict_one(const BoundTree& bound, const DoubleArray& weights, double alpha, const DoubleArray& context) {
+double lazy_predict_one(const BoundTree& bound, const DoubleArray& weights, double alpha,
+                        const DoubleArray& context) {
     if (!bound.data) throw std::invalid_argument("a pruned tree has no data to grow on");
     if (!(alpha >= 0)) throw std::invalid_argument("alpha must be at least 0");
     check_length(weights.shape(0), bound.data->n_rows(), "weights");
@@ -149,7 +153,8 @@ nb::dict nodes(const BoundTree& bound) {
     columns["threshold"] = column<double>(tree, [](const Node& node) { return node.threshold; });
     columns["right"] = column<std::int64_t>(tree, [](const Node& node) { return node.right; });
     columns["sides"] = column<std::int64_t>(tree, [](const Node& node) { return node.sides; });
-    columns["missing_left"] = column<std::uint8_t>(tree, [](const Node& node) { return node.missing_left; });
+    columns["missing_left"] =
+        column<std::uint8_t>(tree, [](const Node& node) { return node.missing_left; });
     return columns;
 }
 
@@ -161,7 +166,8 @@ nb::list sides(const BoundTree& bound) {
         return list;
     };
     nb::list result;
-    for (const Sides& side : bound.tree.sides) result.append(nb::make_tuple(ids(side.left), ids(side.right)));
+    for (const Sides& side : bound.tree.sides)
+        result.append(nb::make_tuple(ids(side.left), ids(side.right)));
     return result;
 }
 
@@ -169,19 +175,21 @@ nb::list sides(const BoundTree& bound) {
 
 void bind_tree(nb::module_& m) {
     nb::class_<BoundTree>(m, "Tree")
-        .def_static("fit", &fit, "contexts"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(),
-                    "weights"_a.noconvert().none(), "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-                    "max_bins"_a.none(), "edges"_a.none())
+        .def_static("fit", &fit, "contexts"_a.noconvert(), "categorical"_a.noconvert(),
+                    "y"_a.noconvert(), "weights"_a.noconvert().none(), "min_split"_a, "min_leaf"_a,
+                    "max_depth"_a.none(), "max_bins"_a.none(), "edges"_a.none())
         .def("predict_one", &predict_one, "context"_a.noconvert())
         .def("predict", &predict, "contexts"_a.noconvert())
         .def("prune", &prune, "alpha"_a)
         .def("pruning_path", &pruning_path)
         .def("cross_validate", &cross_validate_tree, "folds"_a.noconvert(), "n_folds"_a)
-        .def("lazy_predict_one", &lazy_predict_one, "weights"_a.noconvert(), "alpha"_a, "context"_a.noconvert())
+        .def("lazy_predict_one", &lazy_predict_one, "weights"_a.noconvert(), "alpha"_a,
+             "context"_a.noconvert())
         .def("nodes", &nodes)
         .def("sides", &sides)
         .def_prop_ro("n_features", [](const BoundTree& bound) { return bound.n_features; })
-        .def_prop_ro("n_rows", [](const BoundTree& bound) { return bound.data ? bound.data->n_rows() : 0; })
+        .def_prop_ro("n_rows",
+                     [](const BoundTree& bound) { return bound.data ? bound.data->n_rows() : 0; })
         .def_prop_ro("n_leaves", [](const BoundTree& bound) { return bound.tree.n_leaves(); })
         .def_prop_ro("depth", [](const BoundTree& bound) { return bound.tree.depth(); });
 }

@@ -11,14 +11,15 @@ namespace {
 // The alpha that stands for each subtree of the path: the geometric mid-point of its interval.
 std::vector<double> midpoints(const std::vector<double>& alphas) {
     std::vector<double> betas;
-    for (std::size_t i = 0; i + 1 < alphas.size(); ++i) betas.push_back(std::sqrt(alphas[i] * alphas[i + 1]));
+    for (std::size_t i = 0; i + 1 < alphas.size(); ++i)
+        betas.push_back(std::sqrt(alphas[i] * alphas[i + 1]));
     betas.push_back(std::numeric_limits<double>::infinity());
     return betas;
 }
 
 // Held-out errors summed for ranges of betas at a time; `totals` undoes the differences.
 class RangeSums {
-public:
+ public:
     explicit RangeSums(std::size_t n) : steps_(n + 1, 0.0) {}
     void add(std::size_t begin, std::size_t end, double value) {
         steps_[begin] += value;
@@ -31,7 +32,7 @@ public:
         return totals;
     }
 
-private:
+ private:
     std::vector<double> steps_;
 };
 
@@ -42,29 +43,33 @@ struct HeldOut {
 
 // Which way a row of the data goes at a node of a tree grown on other rows of it.
 class Router {
-public:
+ public:
     Router(const Dataset& data, const Tree& tree) : data_(data), tree_(tree) {}
     std::int32_t next(std::int32_t i, std::uint32_t row) const {
         const Node& node = tree_.nodes[i];
-        return tree_.goes_left_value(node, value_of(data_.features[node.feature], row)) ? i + 1 : node.right;
+        return tree_.goes_left_value(node, value_of(data_.features[node.feature], row))
+                   ? i + 1
+                   : node.right;
     }
 
-private:
+ private:
     static double value_of(const Feature& feature, std::uint32_t row) {
         const std::uint32_t code = feature.codes.at(row);
         if (code == 0) return std::numeric_limits<double>::quiet_NaN();
         if (feature.kind == Kind::category) return code - 1;
         if (!feature.binned) return feature.values[code - 1];
         // Any value of the bin will do: its upper edge, which still goes left at a threshold there.
-        return code <= feature.values.size() ? feature.values[code - 1] : std::numeric_limits<double>::max();
+        return code <= feature.values.size() ? feature.values[code - 1]
+                                             : std::numeric_limits<double>::max();
     }
     const Dataset& data_;
     const Tree& tree_;
 };
 
-// One held-out row: each node on its way answers for the betas from its own alpha up to the alpha of the nodes above.
-void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>& first_beta, std::size_t n_betas,
-           std::uint32_t row, HeldOut& held_out) {
+// One held-out row: each node on its way answers for the betas from its own alpha up to the alpha
+// of the nodes above.
+void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>& first_beta,
+           std::size_t n_betas, std::uint32_t row, HeldOut& held_out) {
     const Router router(data, tree);
     std::size_t end = n_betas;
     for (std::int32_t i = 0;; i = router.next(i, row)) {
@@ -81,7 +86,8 @@ void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>
 }
 
 void score_fold(const Dataset& data, const Growth& growth, const std::vector<double>& betas,
-                std::span<const std::uint32_t> folds, std::uint32_t fold, double total_weight, HeldOut& held_out) {
+                std::span<const std::uint32_t> folds, std::uint32_t fold, double total_weight,
+                HeldOut& held_out) {
     std::vector<std::uint32_t> rest, held;
     double rest_weight = 0;
     for (std::uint32_t row = 0; row < data.n_rows(); ++row) {

@@ -11,74 +11,90 @@ namespace {
 
 constexpr std::uint32_t kMaxIntegerSpan = 1 << 16;
 
-// A column's distinct values in ascending order, how often each occurs, and each row's rank (1-based, 0: missing).
+// A column's distinct values in ascending order and how often each occurs. Each row has a slot; the
+// value in slot s, if any, has rank rank_of[s] (1-based), and slot 0 is for missing values.
 struct Ranking {
     std::vector<double> values;
     std::vector<std::uint32_t> counts;
-    std::vector<std::uint32_t> ranks;
-};
+    std::vector<std::uint32_t> slots;
+    std::vector<std::uint32_t> rank_of;
 
-struct Range {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-    bool whole = true;
-};
-
-Range range_of(std::span<const double> column) {
-    Range range;
-    for (const double v : column) {
-        if (std::isnan(v)) continue;
-        range.low = std::min(range.low, v);
-        range.high = std::max(range.high, v);
-        range.whole &= std::nearbyint(v) == v;
+    void add(double value, std::uint32_t count) {
+        values.push_back(value);
+        counts.push_back(count);
     }
-    return range;
-}
+};
 
-// Whole numbers in a short range are by far the commonest column; counting them beats sorting tenfold.
-Ranking rank_by_counting(std::span<const double> column, const Range& range) {
-    const auto span = static_cast<std::uint32_t>(range.high - range.low) + 1;
-    std::vector<std::uint32_t> rank_at(span, 0);
-    for (const double v : column)
-        if (!std::isnan(v)) ++rank_at[static_cast<std::uint32_t>(v - range.low)];
+constexpr std::int32_t kMissing = std::numeric_limits<std::int32_t>::min();
+
+// A column of whole numbers in a short range, kMissing for missing ones; `fits` is false for any
+// other column.
+struct WholeColumn {
+    std::vector<std::int32_t> cells;
+    std::int32_t low = std::numeric_limits<std::int32_t>::max();
+    std::int32_t high = kMissing;
+    bool fits = true;
+
+    // Written without branches so that the compiler can take several numbers at a time.
+    explicit WholeColumn(std::span<const double> column) : cells(column.size()) {
+        std::int32_t odd = 0;
+        for (std::size_t i = 0; i < column.size(); ++i) {
+            const double v = column[i];
+            const bool near = v > -1e9 && v < 1e9;
+            const auto cell = static_cast<std::int32_t>(near ? v : 0.0);
+            odd |= static_cast<double>(cell) != v && v == v;
+            cells[i] = v == v ? cell : kMissing;
+            high = std::max(high, cells[i]);
+            low = std::min(low, v == v ? cell : low);
+        }
+        fits = odd == 0 && static_cast<std::int64_t>(high) - low < kMaxIntegerSpan;
+    }
+};
+
+// Whole numbers in a short range are by far the commonest column; counting them beats sorting
+// tenfold.
+Ranking rank_by_counting(const WholeColumn& column) {
     Ranking ranking;
-    for (std::uint32_t i = 0; i < span; ++i) {
-        if (rank_at[i] == 0) continue;
-        ranking.values.push_back(range.low + i);
-        ranking.counts.push_back(rank_at[i]);
-        rank_at[i] = static_cast<std::uint32_t>(ranking.values.size());
+    const std::size_t span = column.high < column.low ? 0 : column.high - column.low + 1;
+    std::vector<std::uint32_t> counts(span + 1, 0);
+    ranking.slots.resize(column.cells.size());
+    for (std::size_t i = 0; i < column.cells.size(); ++i) {
+        const std::int32_t cell = column.cells[i];
+        const std::uint32_t slot =
+            cell == kMissing ? 0 : static_cast<std::uint32_t>(cell - column.low) + 1;
+        ++counts[slot];
+        ranking.slots[i] = slot;
     }
-    ranking.ranks.resize(column.size());
-    for (std::size_t i = 0; i < column.size(); ++i) {
-        const double v = column[i];
-        ranking.ranks[i] = std::isnan(v) ? 0 : rank_at[static_cast<std::uint32_t>(v - range.low)];
+    ranking.rank_of.assign(counts.size(), 0);
+    for (std::uint32_t slot = 1; slot < counts.size(); ++slot) {
+        if (counts[slot] == 0) continue;
+        ranking.add(column.low + static_cast<double>(slot - 1), counts[slot]);
+        ranking.rank_of[slot] = static_cast<std::uint32_t>(ranking.values.size());
     }
     return ranking;
 }
 
 Ranking rank_by_sorting(std::span<const double> column) {
-    std::vector<std::uint32_t> order;
+    std::vector<std::pair<double, std::uint32_t>> order;
     order.reserve(column.size());
     for (std::uint32_t i = 0; i < column.size(); ++i)
-        if (!std::isnan(column[i])) order.push_back(i);
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return column[a] < column[b]; });
+        if (column[i] == column[i]) order.emplace_back(column[i], i);
+    std::sort(order.begin(), order.end());
     Ranking ranking;
-    ranking.ranks.assign(column.size(), 0);
-    for (const std::uint32_t row : order) {
-        if (ranking.values.empty() || ranking.values.back() < column[row]) {
-            ranking.values.push_back(column[row]);
-            ranking.counts.push_back(0);
-        }
+    ranking.slots.assign(column.size(), 0);
+    for (const auto& [value, row] : order) {
+        if (ranking.values.empty() || ranking.values.back() < value) ranking.add(value, 0);
         ++ranking.counts.back();
-        ranking.ranks[row] = static_cast<std::uint32_t>(ranking.values.size());
+        ranking.slots[row] = static_cast<std::uint32_t>(ranking.values.size());
     }
+    ranking.rank_of.resize(ranking.values.size() + 1);
+    std::iota(ranking.rank_of.begin(), ranking.rank_of.end(), 0u);
     return ranking;
 }
 
 Ranking rank(std::span<const double> column) {
-    const Range range = range_of(column);
-    if (range.whole && range.high - range.low < kMaxIntegerSpan) return rank_by_counting(column, range);
-    return rank_by_sorting(column);
+    const WholeColumn whole(column);
+    return whole.fits ? rank_by_counting(whole) : rank_by_sorting(column);
 }
 
 Feature encode_categories(std::span<const double> column) {
@@ -94,7 +110,8 @@ Feature encode_categories(std::span<const double> column) {
 }
 
 // The bin (1-based) of each rank, given edges between the values.
-std::vector<std::uint32_t> bins_of_ranks(std::span<const double> values, std::span<const double> edges) {
+std::vector<std::uint32_t> bins_of_ranks(std::span<const double> values,
+                                         std::span<const double> edges) {
     std::vector<std::uint32_t> bins(values.size() + 1, 0);
     std::uint32_t bin = 1;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -104,17 +121,18 @@ std::vector<std::uint32_t> bins_of_ranks(std::span<const double> values, std::sp
     return bins;
 }
 
-// Row by row in C order to column by column, without the rows of no weight. Blocks keep both sides in cache.
-std::vector<double> transpose(const Matrix& matrix, std::span<const std::uint32_t> rows) {
-    constexpr std::size_t kBlock = 32;
+// Eight columns of the matrix, one after the other: as many as one line of the cache holds of a
+// row.
+constexpr std::size_t kColumnsAtATime = 8;
+
+void copy_columns(const Matrix& matrix, std::span<const std::uint32_t> rows, std::size_t first,
+                  std::vector<double>& columns) {
     const std::size_t n = rows.size();
-    std::vector<double> columns(n * matrix.columns);
-    for (std::size_t begin = 0; begin < n; begin += kBlock) {
-        const std::size_t end = std::min(n, begin + kBlock);
-        for (std::size_t f = 0; f < matrix.columns; ++f)
-            for (std::size_t i = begin; i < end; ++i) columns[f * n + i] = matrix.at(rows[i], f);
+    const std::size_t count = std::min(kColumnsAtATime, matrix.columns - first);
+    for (std::size_t i = 0; i < n; ++i) {
+        const double* row = matrix.data + rows[i] * matrix.columns + first;
+        for (std::size_t f = 0; f < count; ++f) columns[f * n + i] = row[f];
     }
-    return columns;
 }
 
 }  // namespace
@@ -137,7 +155,9 @@ void CodeColumn::reserve(std::size_t n) {
 void CodeColumn::push(std::uint32_t code) {
     widen_for(code);
     std::visit(
-        [code](auto& cells) { cells.push_back(static_cast<typename std::decay_t<decltype(cells)>::value_type>(code)); },
+        [code](auto& cells) {
+            cells.push_back(static_cast<typename std::decay_t<decltype(cells)>::value_type>(code));
+        },
         cells_);
 }
 
@@ -147,23 +167,98 @@ void CodeColumn::assign(std::span<const std::uint32_t> codes, std::uint32_t larg
     std::visit([codes](auto& cells) { cells.assign(codes.begin(), codes.end()); }, cells_);
 }
 
+void CodeColumn::assign(std::span<const std::uint32_t> slots,
+                        std::span<const std::uint32_t> code_of, std::uint32_t largest) {
+    cells_ = std::vector<std::uint8_t>();
+    widen_for(largest);
+    std::visit(
+        [&](auto& cells) {
+            using Cell = typename std::decay_t<decltype(cells)>::value_type;
+            cells.resize(slots.size());
+            for (std::size_t i = 0; i < slots.size(); ++i)
+                cells[i] = static_cast<Cell>(code_of[slots[i]]);
+        },
+        cells_);
+}
+
 std::uint32_t CodeColumn::at(std::size_t row) const {
-    return std::visit([row](const auto& cells) { return static_cast<std::uint32_t>(cells[row]); }, cells_);
+    return std::visit([row](const auto& cells) { return static_cast<std::uint32_t>(cells[row]); },
+                      cells_);
+}
+
+std::size_t CodeColumn::count(std::uint32_t code) const {
+    return std::visit(
+        [code](const auto& cells) {
+            return static_cast<std::size_t>(std::count(cells.begin(), cells.end(), code));
+        },
+        cells_);
+}
+
+void CodeColumn::set_bits(std::uint32_t code, std::uint32_t bit,
+                          std::vector<std::uint64_t>& words) const {
+    std::visit(
+        [&](const auto& cells) {
+            for (std::size_t i = 0; i < cells.size(); ++i)
+                words[i] |= static_cast<std::uint64_t>(cells[i] == code) << bit;
+        },
+        cells_);
 }
 
 std::size_t CodeColumn::bytes() const {
-    return std::visit([](const auto& cells) { return cells.capacity() * sizeof(cells[0]); }, cells_);
+    return std::visit([](const auto& cells) { return cells.capacity() * sizeof(cells[0]); },
+                      cells_);
 }
 
 std::uint32_t Feature::code_of(double value) const {
     if (std::isnan(value)) return 0;
     if (kind == Kind::category) return static_cast<std::uint32_t>(value) + 1;
-    return static_cast<std::uint32_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin()) + 1;
+    return static_cast<std::uint32_t>(std::lower_bound(values.begin(), values.end(), value) -
+                                      values.begin()) +
+           1;
 }
 
 double Feature::threshold(std::uint32_t below, std::uint32_t above) const {
     if (above > n_codes) return std::numeric_limits<double>::infinity();
     return binned ? values[below - 1] : midpoint_below(values[below - 1], values[above - 1]);
+}
+
+void Flags::build(const std::vector<Feature>& features, std::size_t n_rows) {
+    blocks_.clear();
+    bit_of_.assign(features.size(), kNone);
+    set_code_.assign(features.size(), 0);
+    std::int32_t n_bits = 0;
+    for (std::uint32_t f = 0; f < features.size(); ++f) {
+        if (features[f].n_codes != 2) continue;
+        const CodeColumn& codes = features[f].codes;
+        const std::size_t twos = codes.count(2);
+        if (codes.count(1) + twos != n_rows) continue;
+        if (n_bits % 64 == 0) blocks_.push_back({std::vector<std::uint64_t>(n_rows, 0), {}});
+        Block& block = blocks_.back();
+        set_code_[f] = 2 * twos <= n_rows ? 2 : 1;
+        codes.set_bits(set_code_[f], n_bits % 64, block.words);
+        block.features.push_back(f);
+        bit_of_[f] = n_bits++;
+    }
+}
+
+void Flags::push(const std::vector<Feature>& features, std::span<const std::uint32_t> codes) {
+    for (Block& block : blocks_) {
+        std::uint64_t word = 0;
+        for (std::size_t bit = 0; bit < block.features.size(); ++bit) {
+            const std::uint32_t f = block.features[bit];
+            if (codes[f] == 0 || features[f].n_codes != 2) bit_of_[f] = kNone;
+            word |= static_cast<std::uint64_t>(codes[f] == set_code_[f]) << bit;
+        }
+        block.words.push_back(word);
+    }
+}
+
+std::size_t Flags::bytes() const {
+    std::size_t total = (bit_of_.capacity() + set_code_.capacity()) * sizeof(std::uint32_t);
+    for (const Block& block : blocks_)
+        total += block.words.capacity() * sizeof(std::uint64_t) +
+                 block.features.capacity() * sizeof(std::uint32_t);
+    return total;
 }
 
 void Dataset::push_reward(double reward) {
@@ -172,9 +267,10 @@ void Dataset::push_reward(double reward) {
 }
 
 std::size_t Dataset::bytes() const {
-    std::size_t total = (y.capacity() + w.capacity()) * sizeof(double);
+    std::size_t total = (y.capacity() + w.capacity()) * sizeof(double) + flags.bytes();
     for (const Feature& feature : features)
-        total += sizeof(Feature) + feature.codes.bytes() + feature.values.capacity() * sizeof(double);
+        total +=
+            sizeof(Feature) + feature.codes.bytes() + feature.values.capacity() * sizeof(double);
     return total;
 }
 
@@ -194,7 +290,8 @@ std::vector<double> bin_edges(std::span<const double> values, std::span<const st
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
         const std::uint64_t before = seen * max_bins / n;
         seen += counts[i];
-        if (all || seen * max_bins / n > before) edges.push_back(midpoint_below(values[i], values[i + 1]));
+        if (all || seen * max_bins / n > before)
+            edges.push_back(midpoint_below(values[i], values[i + 1]));
     }
     return edges;
 }
@@ -211,9 +308,9 @@ Feature encode_column(std::span<const double> column, Kind kind, std::uint32_t m
         feature.values = bin_edges(ranking.values, ranking.counts, max_bins);
         feature.n_codes = static_cast<std::uint32_t>(feature.values.size()) + 1;
         const auto bins = bins_of_ranks(ranking.values, feature.values);
-        for (auto& code : ranking.ranks) code = bins[code];
+        for (auto& rank : ranking.rank_of) rank = bins[rank];
     }
-    feature.codes.assign(ranking.ranks, feature.n_codes);
+    feature.codes.assign(ranking.slots, ranking.rank_of, feature.n_codes);
     return feature;
 }
 
@@ -223,12 +320,14 @@ Feature encode_column_on(std::span<const double> column, std::vector<double> edg
     feature.n_codes = static_cast<std::uint32_t>(edges.size()) + 1;
     feature.values = std::move(edges);
     std::vector<std::uint32_t> codes(column.size());
-    std::transform(column.begin(), column.end(), codes.begin(), [&](double v) { return feature.code_of(v); });
+    std::transform(column.begin(), column.end(), codes.begin(),
+                   [&](double v) { return feature.code_of(v); });
     feature.codes.assign(codes, feature.n_codes);
     return feature;
 }
 
-Dataset encode(const Matrix& matrix, std::span<const double> y, std::span<const double> w, const Encoding& encoding) {
+Dataset encode(const Matrix& matrix, std::span<const double> y, std::span<const double> w,
+               const Encoding& encoding) {
     std::vector<std::uint32_t> rows;
     rows.reserve(matrix.rows);
     for (std::uint32_t i = 0; i < matrix.rows; ++i)
@@ -243,14 +342,17 @@ Dataset encode(const Matrix& matrix, std::span<const double> y, std::span<const 
     if (!w.empty())
         for (const auto row : rows) data.w.push_back(w[row]);
 
-    const auto columns = transpose(matrix, rows);
+    std::vector<double> columns(rows.size() * kColumnsAtATime);
     for (std::size_t f = 0; f < matrix.columns; ++f) {
-        const std::span<const double> column(columns.data() + f * rows.size(), rows.size());
+        if (f % kColumnsAtATime == 0) copy_columns(matrix, rows, f, columns);
+        const std::span<const double> column(columns.data() + f % kColumnsAtATime * rows.size(),
+                                             rows.size());
         if (!encoding.given_edges.empty() && encoding.kinds[f] == Kind::number)
             data.features.push_back(encode_column_on(column, encoding.given_edges[f]));
         else
             data.features.push_back(encode_column(column, encoding.kinds[f], encoding.max_bins));
     }
+    data.flags.build(data.features, rows.size());
     return data;
 }
 

@@ -20,13 +20,17 @@ struct Parts {
 // Rows beside their sums, divided in place as the tree grows.
 template <class Sum>
 class Splitter {
-public:
+ public:
     Splitter(const Dataset& data, const Growth& growth, Sample sample)
-        : data_(data), finder_(data, growth), rows_(std::move(sample.rows)), spare_rows_(rows_.size()),
+        : data_(data),
+          finder_(data, growth),
+          rows_(std::move(sample.rows)),
+          spare_rows_(rows_.size()),
           spare_sums_(rows_.size()) {
         sums_.reserve(rows_.size());
         for (std::size_t i = 0; i < rows_.size(); ++i)
-            sums_.push_back(sum_of(sample.weights.empty() ? 1.0 : sample.weights[i], data.y[rows_[i]]));
+            sums_.push_back(
+                sum_of(sample.weights.empty() ? 1.0 : sample.weights[i], data.y[rows_[i]]));
     }
 
     Segment all() const { return {0, static_cast<std::uint32_t>(rows_.size())}; }
@@ -43,7 +47,8 @@ public:
         return finder_.best(rows_of(segment), moments, active);
     }
 
-    // Divides the segment by the split, and makes the tree's last node, a leaf so far, a node with that split.
+    // Divides the segment by the split, and makes the tree's last node, a leaf so far, a node with
+    // that split.
     Parts carry_out(const Split& split, Segment segment, const Moments& moments, Tree& tree) {
         Node& node = tree.nodes.back();
         const Feature& feature = data_.features[split.feature];
@@ -73,7 +78,7 @@ public:
         return sample;
     }
 
-private:
+ private:
     static Sum sum_of(double w, double y) {
         if constexpr (std::is_same_v<Sum, Counts>)
             return Counts::of(w, w * y);
@@ -148,9 +153,12 @@ std::vector<std::uint32_t> all_features(const Dataset& data) {
 
 template <class Sum>
 class Grower {
-public:
+ public:
     Grower(const Dataset& data, Sample sample, const Growth& growth, std::uint32_t depth)
-        : offset_(data.offset), growth_(growth), root_depth_(depth), splitter_(data, growth, std::move(sample)) {
+        : offset_(data.offset),
+          growth_(growth),
+          root_depth_(depth),
+          splitter_(data, growth, std::move(sample)) {
         active_.push_back(all_features(data));
     }
 
@@ -160,18 +168,20 @@ public:
         while (!stack_.empty()) {
             const Pending next = stack_.back();
             stack_.pop_back();
-            if (next.parent >= 0) grown_.tree.nodes[next.parent].right = static_cast<std::int32_t>(grown_.tree.nodes.size());
+            if (next.parent >= 0)
+                grown_.tree.nodes[next.parent].right =
+                    static_cast<std::int32_t>(grown_.tree.nodes.size());
             visit(next);
         }
         grown_.rows = splitter_.take_rows();
         return std::move(grown_);
     }
 
-private:
+ private:
     struct Pending {
         Segment segment;
         Moments moments;
-        std::uint32_t depth;   // below the root of this run
+        std::uint32_t depth;  // below the root of this run
         std::int32_t parent;  // of a right child; -1 otherwise
     };
 
@@ -180,8 +190,8 @@ private:
         grown_.tree.nodes.push_back(leaf_node(next.moments, offset_));
         grown_.traces.push_back({next.segment, next.moments});
         if (!may_split(next.moments, growth_, root_depth_ + next.depth)) return;
-        // A feature that is constant in a node is so in all nodes below it. Depth first, the list of the parent is
-        // still the one at the depth above.
+        // A feature that is constant in a node is so in all nodes below it. Depth first, the list
+        // of the parent is still the one at the depth above.
         if (active_.size() < next.depth + 2) active_.emplace_back();
         auto& active = active_[next.depth + 1];
         active = active_[next.depth];
@@ -189,7 +199,8 @@ private:
         if (!split.exists()) return;
         const Parts parts = splitter_.carry_out(split, next.segment, next.moments, grown_.tree);
         Trace& trace = grown_.traces[index];
-        trace.below = split.scan.below, trace.above = split.scan.above, trace.saw_missing = parts.saw_missing;
+        trace.below = split.scan.below, trace.above = split.scan.above,
+        trace.saw_missing = parts.saw_missing;
         stack_.push_back({{parts.middle, next.segment.end}, parts.right, next.depth + 1, index});
         stack_.push_back({{next.segment.begin, parts.middle}, parts.left, next.depth + 1, -1});
     }
@@ -222,14 +233,16 @@ double lazy_predict_with(const Dataset& data, Sample sample, const Growth& growt
     Moments moments = splitter.moments_of(segment);
     for (std::uint32_t depth = 0;; ++depth) {
         // A subtree gains at most the cost of its root: not worth even one more leaf.
-        if (!may_split(moments, growth, depth) || moments.cost() <= alpha) return data.offset + moments.mean();
+        if (!may_split(moments, growth, depth) || moments.cost() <= alpha)
+            return data.offset + moments.mean();
         const Split split = splitter.best(segment, moments, active);
         if (!split.exists()) return data.offset + moments.mean();
         if (split.gain <= alpha * (1 + kAlphaTolerance)) {
             const Grown below = Grower<Sum>(data, splitter.part(segment), growth, depth).run();
             return below.tree.prune(alpha).leaf_of(context).mean;
         }
-        // A first split that gains more than alpha survives whatever becomes of the splits below it.
+        // A first split that gains more than alpha survives whatever becomes of the splits below
+        // it.
         Tree step;
         step.nodes.emplace_back();
         const Parts parts = splitter.carry_out(split, segment, moments, step);
@@ -274,11 +287,13 @@ Sample Sample::of(const Dataset& data, std::vector<std::uint32_t> rows) {
 }
 
 Grown grow(const Dataset& data, Sample sample, const Growth& growth, std::uint32_t depth) {
-    if (countable(data, sample)) return Grower<Counts>(data, std::move(sample), growth, depth).run();
+    if (countable(data, sample))
+        return Grower<Counts>(data, std::move(sample), growth, depth).run();
     return Grower<Sums>(data, std::move(sample), growth, depth).run();
 }
 
-double lazy_predict(const Dataset& data, Sample sample, const Growth& growth, double alpha, const double* context) {
+double lazy_predict(const Dataset& data, Sample sample, const Growth& growth, double alpha,
+                    const double* context) {
     if (countable(data, sample))
         return lazy_predict_with<Counts>(data, std::move(sample), growth, alpha, context);
     return lazy_predict_with<Sums>(data, std::move(sample), growth, alpha, context);

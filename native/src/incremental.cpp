@@ -24,9 +24,13 @@ float rounded_up(double value) {
     return std::nextafter(static_cast<float>(value), std::numeric_limits<float>::infinity());
 }
 
-double raw_cost(const Moments& moments) { return moments.wyy - moments.wy * moments.wy / moments.w; }
+double raw_cost(const Moments& moments) {
+    return moments.wyy - moments.wy * moments.wy / moments.w;
+}
 
-std::uint32_t category_code(double value) { return std::isnan(value) ? 0 : static_cast<std::uint32_t>(value) + 1; }
+std::uint32_t category_code(double value) {
+    return std::isnan(value) ? 0 : static_cast<std::uint32_t>(value) + 1;
+}
 
 }  // namespace
 
@@ -36,18 +40,21 @@ void IncrementalTree::set_kinds(const std::vector<Kind>& kinds) {
     if (kinds.size() < kinds_.size()) throw std::invalid_argument("features cannot be taken away");
     for (std::size_t f = 0; f < kinds_.size(); ++f)
         if (kinds[f] != kinds_[f] && !columns_[f].empty_of_values())
-            throw std::invalid_argument("feature " + std::to_string(f) + " has values of the other kind");
+            throw std::invalid_argument("feature " + std::to_string(f) +
+                                        " has values of the other kind");
     for (std::size_t f = 0; f < kinds.size(); ++f) {
         if (f == columns_.size()) {
             columns_.emplace_back();
-            for (std::size_t i = 0; i < n_rows(); ++i) columns_[f].push(std::numeric_limits<double>::quiet_NaN());
+            for (std::size_t i = 0; i < n_rows(); ++i)
+                columns_[f].push(std::numeric_limits<double>::quiet_NaN());
         }
         if (f < kinds_.size() && kinds[f] == kinds_[f]) continue;
         if (exact()) continue;
         if (f == data_.features.size()) data_.features.emplace_back();
         const auto column = columns_[f].first(n_rows());
-        data_.features[f] = kinds[f] == Kind::category ? encode_column(column, Kind::category, max_bins_)
-                                                       : encode_column_on(column, {});
+        data_.features[f] = kinds[f] == Kind::category
+                                ? encode_column(column, Kind::category, max_bins_)
+                                : encode_column_on(column, {});
     }
     if (kinds == kinds_) return;
     kinds_ = kinds;
@@ -68,15 +75,18 @@ void IncrementalTree::append_weight(double weight) {
     data_.w.push_back(weight);
 }
 
-std::uint32_t IncrementalTree::append(std::span<const double> context, double reward, double weight) {
+std::uint32_t IncrementalTree::append(std::span<const double> context, double reward,
+                                      double weight) {
+    row_codes_.assign(exact() ? 0 : columns_.size(), 0);
     for (std::size_t f = 0; f < columns_.size(); ++f) {
         columns_[f].push(context[f]);
         if (exact()) continue;
         Feature& feature = data_.features[f];
-        const std::uint32_t code = feature.code_of(context[f]);
-        feature.n_codes = std::max(feature.n_codes, code);
-        feature.codes.push(code);
+        row_codes_[f] = feature.code_of(context[f]);
+        feature.n_codes = std::max(feature.n_codes, row_codes_[f]);
+        feature.codes.push(row_codes_[f]);
     }
+    data_.flags.push(data_.features, row_codes_);
     lowest_ = n_rows() == 0 ? reward : std::min(lowest_, reward);
     highest_ = n_rows() == 0 ? reward : std::max(highest_, reward);
     rewards_.push(reward);
@@ -85,7 +95,8 @@ std::uint32_t IncrementalTree::append(std::span<const double> context, double re
     return static_cast<std::uint32_t>(n_rows()) - 1;
 }
 
-// Takes the rewards about the offset of a tree grown on all rows; true if that is another one than before.
+// Takes the rewards about the offset of a tree grown on all rows; true if that is another one than
+// before.
 bool IncrementalTree::move_offset() {
     const double offset = offset_of(lowest_, highest_);
     if (offset == data_.offset) return false;
@@ -101,8 +112,8 @@ void IncrementalTree::learn(std::span<const double> context, double reward, doub
     if (weight == 0) return;
     const std::uint32_t row = append(context, reward, weight);
     const bool due = renewal_due();
-    // Rewards that creep towards 0 would move the offset, and rebuild the tree, at every row; so it waits for the
-    // schedule, unless it can settle at 0 for good.
+    // Rewards that creep towards 0 would move the offset, and rebuild the tree, at every row; so it
+    // waits for the schedule, unless it can settle at 0 for good.
     const bool moved = (due || offset_of(lowest_, highest_) == 0) && move_offset();
     if (due && !exact()) renew_bins(renewed_at_);
     if (moved || (due && !exact()) || nodes_.empty())
@@ -145,9 +156,11 @@ void IncrementalTree::renew_bins(std::size_t n_first) {
     for (std::size_t f = 0; f < columns_.size(); ++f) {
         if (kinds_[f] == Kind::category) continue;
         Feature renewed = encode_column(columns_[f].first(n_first), Kind::number, max_bins_);
-        if (n_first < n_rows()) renewed = encode_column_on(columns_[f].first(n_rows()), std::move(renewed.values));
+        if (n_first < n_rows())
+            renewed = encode_column_on(columns_[f].first(n_rows()), std::move(renewed.values));
         data_.features[f] = std::move(renewed);
     }
+    data_.flags.build(data_.features, n_rows());
 }
 
 std::vector<std::vector<double>> IncrementalTree::edges() const {
@@ -192,17 +205,19 @@ void IncrementalTree::insert(std::uint32_t row) {
 
 bool IncrementalTree::goes_left(const LiveNode& node, std::uint32_t row) const {
     const double k = key(static_cast<std::uint32_t>(node.feature), row);
-    if (kinds_[node.feature] == Kind::category) return node.side_of[static_cast<std::size_t>(k)] == kLeft;
+    if (kinds_[node.feature] == Kind::category)
+        return node.side_of[static_cast<std::size_t>(k)] == kLeft;
     const bool missing = exact() ? std::isnan(k) : k == 0;
     return missing ? node.missing_left : k <= node.below;
 }
 
-// Whether the split, as it stands, says where the row goes: not if its value lies in the gap between the sides, or
-// is the first missing value, or a category that the node has not met.
+// Whether the split, as it stands, says where the row goes: not if its value lies in the gap
+// between the sides, or is the first missing value, or a category that the node has not met.
 bool IncrementalTree::side_is_clear(const LiveNode& node, std::uint32_t row) const {
     const double k = key(static_cast<std::uint32_t>(node.feature), row);
     if (kinds_[node.feature] == Kind::category)
-        return k < static_cast<double>(node.side_of.size()) && node.side_of[static_cast<std::size_t>(k)] != kUnseen;
+        return k < static_cast<double>(node.side_of.size()) &&
+               node.side_of[static_cast<std::size_t>(k)] != kUnseen;
     const bool missing = exact() ? std::isnan(k) : k == 0;
     return missing ? node.saw_missing : k <= node.below || k >= node.above;
 }
@@ -216,10 +231,12 @@ double IncrementalTree::standing_gain(const LiveNode& node, std::uint32_t row) c
 
 bool IncrementalTree::may_beat(const LiveNode& node, std::uint32_t feature, double standing) const {
     if (!node.watch || feature >= node.watch->bounds.size()) return true;
-    return node.watch->bounds[feature] + raw_cost(node.moments) >= standing - node.moments.tolerance();
+    return node.watch->bounds[feature] + raw_cost(node.moments) >=
+           standing - node.moments.tolerance();
 }
 
-// Whether the node's split is still the best now that the row has come. If so, the split knows where the row goes.
+// Whether the node's split is still the best now that the row has come. If so, the split knows
+// where the row goes.
 bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     watch(node, row);
     const auto own = static_cast<std::uint32_t>(node.feature);
@@ -247,11 +264,13 @@ bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     return true;
 }
 
-// Takes over the boundary that the search found, if it divides the rows that were there before as they are divided.
+// Takes over the boundary that the search found, if it divides the rows that were there before as
+// they are divided.
 bool IncrementalTree::adopt(LiveNode& node, const Search& search, std::uint32_t row) const {
     const double k = key(search.feature, row);
     if (kinds_[search.feature] == Kind::category) {
-        std::vector<std::uint8_t> side_of(data_.features.empty() ? 0 : data_.features[search.feature].n_codes + 1);
+        std::vector<std::uint8_t> side_of(
+            data_.features.empty() ? 0 : data_.features[search.feature].n_codes + 1);
         const auto mark = [&](const std::vector<std::uint32_t>& codes, std::uint8_t side) {
             for (const auto code : codes) {
                 if (code >= side_of.size()) side_of.resize(code + 1, kUnseen);
@@ -282,8 +301,8 @@ void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& search
     bounds.resize(kinds_.size(), std::numeric_limits<float>::infinity());
     const double cost = raw_cost(node.moments);
     for (const Search& search : searches) {
-        // Of its own feature the standing split need not beat itself. But of categories only the cuts of one order
-        // were tried, and the order may change.
+        // Of its own feature the standing split need not beat itself. But of categories only the
+        // cuts of one order were tried, and the order may change.
         const bool own = static_cast<std::int32_t>(search.feature) == node.feature;
         const double rival = own && kinds_[search.feature] == Kind::number
                                  ? search.scan.runner_up
@@ -294,27 +313,30 @@ void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& search
 
 // ---- searching one feature of a node ----
 
-IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint32_t feature, std::uint32_t row,
-                                                Gathered& gathered) {
+IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint32_t feature,
+                                                std::uint32_t row, Gathered& gathered) {
     const Groups& groups = groups_of(node, feature, row, gathered);
     Search search;
     search.feature = feature;
     search.scan = scan(kinds_[feature], groups, node.moments, growth_.min_leaf);
     if (search.scan.gain <= 0) return search;
     if (kinds_[feature] == Kind::category) {
-        if (static_cast<std::int32_t>(feature) == node.feature) search.sides = sides_of(groups, search.scan.n_left);
+        if (static_cast<std::int32_t>(feature) == node.feature)
+            search.sides = sides_of(groups, search.scan.n_left);
         return search;
     }
     const auto key_of = [&](std::uint32_t code) {
-        return code == kNoCode ? kInfinity : exact() ? values_[code - 1] : static_cast<double>(code);
+        return code == kNoCode ? kInfinity
+               : exact()       ? values_[code - 1]
+                               : static_cast<double>(code);
     };
     search.below = key_of(search.scan.below);
     search.above = key_of(search.scan.above);
     return search;
 }
 
-const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t feature, std::uint32_t row,
-                                         Gathered& gathered) {
+const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t feature,
+                                         std::uint32_t row, Gathered& gathered) {
     if (node.watch && node.watch->histogram) {
         group_by_histogram(*node.watch->histogram, feature);
         return groups_;
@@ -324,8 +346,12 @@ const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t fea
         group_by_value(feature, gathered);
         return groups_;
     }
+    return finder().group(feature, {gathered.rows, gathered.sums});
+}
+
+SplitFinder<Sums>& IncrementalTree::finder() {
     if (!finder_) finder_ = std::make_unique<SplitFinder<Sums>>(data_, growth_);
-    return finder_->group(feature, {gathered.rows, gathered.sums});
+    return *finder_;
 }
 
 void IncrementalTree::gather(const LiveNode& node, std::uint32_t row, Gathered& gathered) const {
@@ -333,11 +359,12 @@ void IncrementalTree::gather(const LiveNode& node, std::uint32_t row, Gathered& 
     gathered.rows = rows_below(node);
     gathered.rows.push_back(row);
     gathered.sums.reserve(gathered.rows.size());
-    for (const auto r : gathered.rows) gathered.sums.push_back({data_.weight(r), data_.weight(r) * data_.y[r]});
+    for (const auto r : gathered.rows)
+        gathered.sums.push_back({data_.weight(r), data_.weight(r) * data_.y[r]});
 }
 
 void IncrementalTree::group_by_value(std::uint32_t feature, const Gathered& gathered) {
-    groups_.clear();
+    groups_.start(gathered.rows.size());
     values_.clear();
     std::vector<std::pair<double, std::uint32_t>> order;
     order.reserve(gathered.rows.size());
@@ -355,17 +382,19 @@ void IncrementalTree::group_by_value(std::uint32_t feature, const Gathered& gath
     for (const auto& [value, i] : order) {
         if (values_.empty() || values_.back() < value) {
             values_.push_back(value);
-            groups_.add(category ? category_code(value) : static_cast<std::uint32_t>(values_.size()), Sums{});
+            groups_.add(
+                category ? category_code(value) : static_cast<std::uint32_t>(values_.size()),
+                Sums{});
             if (growth_.min_leaf > 1) groups_.counts.push_back(0);
         }
-        groups_.sums.back() += gathered.sums[i];
+        groups_.sums[groups_.size - 1] += gathered.sums[i];
         if (growth_.min_leaf > 1) ++groups_.counts.back();
     }
 }
 
 void IncrementalTree::group_by_histogram(const Histogram& histogram, std::uint32_t feature) {
-    groups_.clear();
     const auto& sums = histogram.sums[feature];
+    groups_.start(sums.size());
     const bool counted = growth_.min_leaf > 1;
     for (std::uint32_t code = 1; code < sums.size(); ++code) {
         if (!occurs(sums[code])) continue;
@@ -379,26 +408,37 @@ void IncrementalTree::group_by_histogram(const Histogram& histogram, std::uint32
 
 // ---- watching ----
 
-void IncrementalTree::watch(LiveNode& node, std::uint32_t row) const {
+void IncrementalTree::watch(LiveNode& node, std::uint32_t row) {
     if (node.moments.n < kWatchedFrom) return;
     if (!node.watch) node.watch = std::make_unique<Watch>();
     if (node.watch->histogram || exact() || node.moments.n < histogram_from_) return;
-    node.watch->histogram = std::make_unique<Histogram>();
-    for (const auto below : rows_below(node)) tally(*node.watch->histogram, below);
-    tally(*node.watch->histogram, row);
+    Gathered gathered;
+    gather(node, row, gathered);
+    auto histogram = std::make_unique<Histogram>();
+    for (std::uint32_t f = 0; f < kinds_.size(); ++f) {
+        const Groups& groups = finder().group(f, {gathered.rows, gathered.sums});
+        auto& sums = histogram->sums.emplace_back(data_.features[f].n_codes + 1);
+        sums[0] = groups.missing;
+        for (std::size_t i = 0; i < groups.size; ++i) sums[groups.codes[i]] = groups.sums[i];
+        if (growth_.min_leaf == 1) continue;
+        auto& counts = histogram->counts.emplace_back(data_.features[f].n_codes + 1);
+        counts[0] = groups.missing_count;
+        for (std::size_t i = 0; i < groups.size; ++i) counts[groups.codes[i]] = groups.counts[i];
+    }
+    node.watch->histogram = std::move(histogram);
 }
 
+// Adds the newest row.
 void IncrementalTree::tally(Histogram& histogram, std::uint32_t row) const {
-    const bool counted = growth_.min_leaf > 1;
-    histogram.sums.resize(kinds_.size());
-    if (counted) histogram.counts.resize(kinds_.size());
     const Sums sums{data_.weight(row), data_.weight(row) * data_.y[row]};
     for (std::size_t f = 0; f < kinds_.size(); ++f) {
-        const std::uint32_t code = data_.features[f].codes.at(row);
-        if (code >= histogram.sums[f].size()) histogram.sums[f].resize(data_.features[f].n_codes + 1);
+        const std::uint32_t code = row_codes_[f];
+        if (code >= histogram.sums[f].size())
+            histogram.sums[f].resize(data_.features[f].n_codes + 1);
         histogram.sums[f][code] += sums;
-        if (!counted) continue;
-        if (code >= histogram.counts[f].size()) histogram.counts[f].resize(data_.features[f].n_codes + 1);
+        if (growth_.min_leaf == 1) continue;
+        if (code >= histogram.counts[f].size())
+            histogram.counts[f].resize(data_.features[f].n_codes + 1);
         ++histogram.counts[f][code];
     }
 }
@@ -436,9 +476,11 @@ void IncrementalTree::regrow(std::int32_t node, std::vector<std::uint32_t> rows)
     release_below(node);
     if (exact()) {
         const Dataset local = encode_rows(rows);
-        plant(node, grow(local, Sample::of(local, std::span<const double>()), growth_, depth), local, &rows);
+        plant(node, grow(local, Sample::of(local, std::span<const double>()), growth_, depth),
+              local, &rows);
     } else {
-        plant(node, grow(data_, Sample::of(data_, std::move(rows)), growth_, depth), data_, nullptr);
+        plant(node, grow(data_, Sample::of(data_, std::move(rows)), growth_, depth), data_,
+              nullptr);
     }
 }
 
@@ -466,7 +508,8 @@ void IncrementalTree::plant(std::int32_t root, const Grown& grown, const Dataset
     }
 }
 
-void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i, const Dataset& data) const {
+void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i,
+                           const Dataset& data) const {
     const Node& node = grown.tree.nodes[i];
     const Trace& trace = grown.traces[i];
     live.moments = trace.moments;
@@ -498,7 +541,8 @@ bool IncrementalTree::alike(std::uint32_t a, std::uint32_t b) const {
 }
 
 bool IncrementalTree::all_alike(const std::vector<std::uint32_t>& rows) const {
-    return std::all_of(rows.begin(), rows.end(), [&](auto row) { return alike(rows.front(), row); });
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](auto row) { return alike(rows.front(), row); });
 }
 
 std::int32_t IncrementalTree::allocate() {
@@ -629,8 +673,10 @@ std::size_t IncrementalTree::bytes() const {
         if (!node.watch) continue;
         total += sizeof(Watch) + node.watch->bounds.capacity() * sizeof(float);
         if (!node.watch->histogram) continue;
-        for (const auto& sums : node.watch->histogram->sums) total += sums.capacity() * sizeof(Sums);
-        for (const auto& counts : node.watch->histogram->counts) total += counts.capacity() * sizeof(std::uint32_t);
+        for (const auto& sums : node.watch->histogram->sums)
+            total += sums.capacity() * sizeof(Sums);
+        for (const auto& counts : node.watch->histogram->counts)
+            total += counts.capacity() * sizeof(std::uint32_t);
     }
     return total;
 }

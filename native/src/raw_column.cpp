@@ -29,8 +29,9 @@ Cell cell_of(double value) {
 template <class Cell>
 bool fits(double value) {
     if constexpr (!std::is_integral_v<Cell>) return true;
-    return std::isnan(value) || (value > std::numeric_limits<Cell>::min() &&
-                                 value <= std::numeric_limits<Cell>::max() && value == std::floor(value));
+    return std::isnan(value) ||
+           (value > std::numeric_limits<Cell>::min() && value <= std::numeric_limits<Cell>::max() &&
+            value == std::floor(value));
 }
 
 template <class Cells>
@@ -57,9 +58,12 @@ void RawColumn::widen() {
 }
 
 void RawColumn::push(double value) {
-    const auto fitting = [value](const auto& cells) { return fits<CellOf<decltype(cells)>>(value); };
+    const auto fitting = [value](const auto& cells) {
+        return fits<CellOf<decltype(cells)>>(value);
+    };
     while (!std::visit(fitting, cells_)) widen();
-    std::visit([value](auto& cells) { cells.push_back(cell_of<CellOf<decltype(cells)>>(value)); }, cells_);
+    std::visit([value](auto& cells) { cells.push_back(cell_of<CellOf<decltype(cells)>>(value)); },
+               cells_);
 }
 
 double RawColumn::at(std::size_t row) const {
@@ -71,21 +75,27 @@ std::size_t RawColumn::size() const {
 }
 
 std::size_t RawColumn::bytes() const {
-    return std::visit([](const auto& cells) { return cells.capacity() * sizeof(cells[0]); }, cells_);
+    return std::visit([](const auto& cells) { return cells.capacity() * sizeof(cells[0]); },
+                      cells_);
 }
 
 bool RawColumn::empty_of_values() const {
     return std::visit(
         [](const auto& cells) {
-            return std::all_of(cells.begin(), cells.end(), [](auto cell) { return std::isnan(value_of(cell)); });
+            return std::all_of(cells.begin(), cells.end(),
+                               [](auto cell) { return std::isnan(value_of(cell)); });
         },
         cells_);
 }
 
 std::vector<double> RawColumn::first(std::size_t n) const {
     std::vector<double> values(n);
-    std::visit([&](const auto& cells) { std::transform(cells.begin(), cells.begin() + n, values.begin(), [](auto cell) { return value_of(cell); }); },
-               cells_);
+    std::visit(
+        [&](const auto& cells) {
+            std::transform(cells.begin(), cells.begin() + n, values.begin(),
+                           [](auto cell) { return value_of(cell); });
+        },
+        cells_);
     return values;
 }
 

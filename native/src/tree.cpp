@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// What weakest-link pruning keeps of each subtree: its leaves, their cost, and how much its splits gain together.
+// What weakest-link pruning keeps of each subtree: its leaves, their cost, and how much its splits
+// gain together.
 struct Subtree {
     std::uint32_t leaves = 1;
     double cost = 0;
@@ -28,13 +29,15 @@ Subtree join(const Node& node, const Subtree& left, const Subtree& right) {
 struct Link {
     double alpha;
     std::int32_t node;
-    std::uint32_t leaves;  // of the node's subtree when the link was made; another number: the link is out of date
+    std::uint32_t leaves;  // of the node's subtree when the link was made; another number: the link
+                           // is out of date
     bool operator>(const Link& other) const { return alpha > other.alpha; }
 };
 
 class WeakestLink {
-public:
-    explicit WeakestLink(const Tree& tree) : tree_(tree), parents_(tree.parents()), subtrees_(tree.nodes.size()) {
+ public:
+    explicit WeakestLink(const Tree& tree)
+        : tree_(tree), parents_(tree.parents()), subtrees_(tree.nodes.size()) {
         for (std::int32_t i = static_cast<std::int32_t>(tree.nodes.size()) - 1; i >= 0; --i) {
             subtrees_[i].cost = tree.nodes[i].cost;
             if (tree.nodes[i].is_leaf()) continue;
@@ -49,13 +52,14 @@ public:
         record(0);
         while (subtrees_[0].leaves > 1) {
             const double alpha = top().alpha;
-            while (subtrees_[0].leaves > 1 && top().alpha <= alpha * (1 + kAlphaTolerance)) collapse(top().node, alpha);
+            while (subtrees_[0].leaves > 1 && top().alpha <= alpha * (1 + kAlphaTolerance))
+                collapse(top().node, alpha);
             record(alpha);
         }
         return std::move(path_);
     }
 
-private:
+ private:
     void refresh(std::int32_t i) {
         subtrees_[i] = join(tree_.nodes[i], subtrees_[i + 1], subtrees_[tree_.nodes[i].right]);
         links_.push({subtrees_[i].link(), i, subtrees_[i].leaves});
@@ -170,7 +174,8 @@ Tree Tree::prune(double alpha) const {
         if (parent >= 0) pruned.nodes[parent].right = index;
         if (collapsed[old]) {
             Node leaf;
-            leaf.weight = node.weight, leaf.mean = node.mean, leaf.cost = node.cost, leaf.n = node.n;
+            leaf.weight = node.weight, leaf.mean = node.mean, leaf.cost = node.cost,
+            leaf.n = node.n;
             pruned.nodes.push_back(leaf);
             continue;
         }

@@ -74,6 +74,12 @@ def contexts(draw: st.DrawFn, columns: list[st.SearchStrategy[Any]], n: int) -> 
     return [list(row) for row in zip(*drawn, strict=True)]
 
 
+def numbered(folds: list[int]) -> list[int]:
+    """Number the folds from 0 without gaps."""
+    ids = sorted(set(folds))
+    return [ids.index(fold) for fold in folds]
+
+
 @st.composite
 def data_sets(draw: st.DrawFn, *, exact: bool = True, max_rows: int = 40) -> Data:
     """Draw a data set; `exact`: categories of equal mean reward have it to the last bit."""
@@ -91,7 +97,7 @@ def data_sets(draw: st.DrawFn, *, exact: bool = True, max_rows: int = 40) -> Dat
         categorical=frozenset(j for j, c in enumerate(columns) if c.category),
         named=tuple(j for j, c in enumerate(columns) if c.named),
         others=draw(contexts([c.unseen | st.none() for c in columns], 8)),
-        folds=draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)),
+        folds=draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).map(numbered)),
     )
 
 

@@ -11,12 +11,13 @@ namespace banditree {
 
 struct CrossValidation {
     std::vector<double> alphas;
-    std::vector<double> errors;           // held-out squared error / root cost
+    std::vector<double> errors;  // held-out squared error / root cost
     std::vector<double> standard_errors;
     double best_alpha = 0;
 };
 
-// `path` is that of the tree grown on all of the data; `folds` has an id in 0..n_folds - 1 for each row of the data.
+// `path` is that of the tree grown on all of the data; `folds` has an id in 0..n_folds - 1 for each
+// row of the data.
 CrossValidation cross_validate(const Dataset& data, const Growth& growth, const PruningPath& path,
                                std::span<const std::uint32_t> folds, std::uint32_t n_folds);
 

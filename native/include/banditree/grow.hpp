@@ -14,7 +14,8 @@ struct Sample {
     std::vector<std::uint32_t> rows;
     std::vector<double> weights;
 
-    // All rows of the data whose weight is positive; `weights` (one a row) replace the data's own unless empty.
+    // All rows of the data whose weight is positive; `weights` (one a row) replace the data's own
+    // unless empty.
     static Sample of(const Dataset& data, std::span<const double> weights);
     // The given rows, with the data's own weights.
     static Sample of(const Dataset& data, std::vector<std::uint32_t> rows);
@@ -47,7 +48,9 @@ bool may_split(const Moments& moments, const Growth& growth, std::uint32_t depth
 // `depth` is that of the root, for a subtree that is grown inside another tree.
 Grown grow(const Dataset& data, Sample sample, const Growth& growth, std::uint32_t depth = 0);
 
-// What the tree grown on these rows and pruned at alpha predicts for the context, reward offset included.
-double lazy_predict(const Dataset& data, Sample sample, const Growth& growth, double alpha, const double* context);
+// What the tree grown on these rows and pruned at alpha predicts for the context, reward offset
+// included.
+double lazy_predict(const Dataset& data, Sample sample, const Growth& growth, double alpha,
+                    const double* context);
 
 }  // namespace banditree

@@ -1,4 +1,5 @@
-// A tree that learns row by row and is, after every row, the tree that would be grown on all rows so far.
+// A tree that learns row by row and is, after every row, the tree that would be grown on all rows
+// so far.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,20 @@
 namespace banditree {
 
 class IncrementalTree {
-public:
+ public:
     // max_bins 0: exact.
-    IncrementalTree(const Growth& growth, std::uint32_t max_bins) : growth_(growth), max_bins_(max_bins) {}
+    IncrementalTree(const Growth& growth, std::uint32_t max_bins)
+        : growth_(growth), max_bins_(max_bins) {}
     IncrementalTree(const IncrementalTree&) = delete;
     IncrementalTree& operator=(const IncrementalTree&) = delete;
 
-    // Features may be added, and one without a value so far may become a category. Throws std::invalid_argument.
+    // Features may be added, and one without a value so far may become a category. Throws
+    // std::invalid_argument.
     void set_kinds(const std::vector<Kind>& kinds);
     void learn(std::span<const double> context, double reward, double weight);
     // The same as learning the rows one by one, at the cost of one growth where there are many.
-    void learn_many(const Matrix& contexts, std::span<const double> rewards, std::span<const double> weights);
+    void learn_many(const Matrix& contexts, std::span<const double> rewards,
+                    std::span<const double> weights);
     double predict(const double* context) const;
     Tree as_tree() const;
     Dataset as_dataset() const;
@@ -39,15 +43,16 @@ public:
     std::size_t bytes() const;
     std::size_t encoded_bytes() const;
 
-private:
+ private:
     // Sums by feature and code, for nodes with so many rows that a pass over them would cost more.
     struct Histogram {
         std::vector<std::vector<Sums>> sums;
         std::vector<std::vector<std::uint32_t>> counts;  // only where min_leaf needs them
     };
-    // What spares a larger node from being searched again at every row. When a row arrives, no split's gain grows by
-    // more than the node's cost does; so a feature's best gain is at most its bound plus the node's cost, where the
-    // bound is its best gain minus the cost at the time of the last search.
+    // What spares a larger node from being searched again at every row. When a row arrives, no
+    // split's gain grows by more than the node's cost does; so a feature's best gain is at most its
+    // bound plus the node's cost, where the bound is its best gain minus the cost at the time of
+    // the last search.
     struct Watch {
         std::vector<float> bounds;
         std::unique_ptr<Histogram> histogram;
@@ -63,9 +68,9 @@ private:
         double above = 0;
         bool missing_left = false;
         bool saw_missing = false;
-        bool uniform = false;                  // a leaf that cannot be split, for all its contexts are the same
-        std::vector<std::uint8_t> side_of;     // of each code of a category: unseen, left or right
-        std::vector<std::uint32_t> rows;       // of a leaf
+        bool uniform = false;  // a leaf that cannot be split, for all its contexts are the same
+        std::vector<std::uint8_t> side_of;  // of each code of a category: unseen, left or right
+        std::vector<std::uint32_t> rows;    // of a leaf
         std::unique_ptr<Watch> watch;
 
         bool is_leaf() const { return feature < 0; }
@@ -103,18 +108,22 @@ private:
     void remember(LiveNode& node, const std::vector<Search>& searches) const;
     bool goes_left(const LiveNode& node, std::uint32_t row) const;
 
-    Search search(const LiveNode& node, std::uint32_t feature, std::uint32_t row, Gathered& gathered);
-    const Groups& groups_of(const LiveNode& node, std::uint32_t feature, std::uint32_t row, Gathered& gathered);
+    Search search(const LiveNode& node, std::uint32_t feature, std::uint32_t row,
+                  Gathered& gathered);
+    const Groups& groups_of(const LiveNode& node, std::uint32_t feature, std::uint32_t row,
+                            Gathered& gathered);
+    SplitFinder<Sums>& finder();
     void group_by_value(std::uint32_t feature, const Gathered& gathered);
     void group_by_histogram(const Histogram& histogram, std::uint32_t feature);
     void gather(const LiveNode& node, std::uint32_t row, Gathered& gathered) const;
 
-    void watch(LiveNode& node, std::uint32_t row) const;
+    void watch(LiveNode& node, std::uint32_t row);
     void tally(Histogram& histogram, std::uint32_t row) const;
     std::size_t n_codes() const;
 
     void regrow(std::int32_t node, std::vector<std::uint32_t> rows);
-    void plant(std::int32_t node, const Grown& grown, const Dataset& data, const std::vector<std::uint32_t>* row_of);
+    void plant(std::int32_t node, const Grown& grown, const Dataset& data,
+               const std::vector<std::uint32_t>* row_of);
     void fill(LiveNode& live, const Grown& grown, std::size_t i, const Dataset& data) const;
     bool all_alike(const std::vector<std::uint32_t>& rows) const;
     bool alike(std::uint32_t a, std::uint32_t b) const;
@@ -140,6 +149,7 @@ private:
 
     std::size_t histogram_from_ = 0;  // rows from which a node keeps a histogram
 
+    std::vector<std::uint32_t> row_codes_;  // of the newest row
     // Scratch of a search.
     std::unique_ptr<SplitFinder<Sums>> finder_;
     Groups groups_;

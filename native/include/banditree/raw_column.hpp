@@ -8,7 +8,7 @@
 namespace banditree {
 
 class RawColumn {
-public:
+ public:
     void push(double value);
     double at(std::size_t row) const;
     std::size_t size() const;
@@ -16,9 +16,10 @@ public:
     bool empty_of_values() const;  // nothing but missing values
     std::vector<double> first(std::size_t n) const;
 
-private:
+ private:
     void widen();
-    std::variant<std::vector<std::int8_t>, std::vector<std::int16_t>, std::vector<std::int32_t>, std::vector<double>>
+    std::variant<std::vector<std::int8_t>, std::vector<std::int16_t>, std::vector<std::int32_t>,
+                 std::vector<double>>
         cells_;
 };
 

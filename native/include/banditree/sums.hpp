@@ -6,11 +6,12 @@
 
 namespace banditree {
 
-// Gains closer than this fraction of a node's second moment are a tie: wide enough to absorb rounding in any
-// order of summation, far too narrow for two different splits of real data.
+// Gains closer than this fraction of a node's second moment are a tie: wide enough to absorb
+// rounding in any order of summation, far too narrow for two different splits of real data.
 inline constexpr double kTieTolerance = 1e-12;
 
-// Two complexities this close (relatively) are equal, so that pruning at an alpha taken from the path is exact.
+// Two complexities this close (relatively) are equal, so that pruning at an alpha taken from the
+// path is exact.
 inline constexpr double kAlphaTolerance = 1e-9;
 
 // Weight and weighted reward of a set of rows: all that a split's gain needs.
@@ -28,7 +29,8 @@ struct Sums {
 inline Sums operator+(Sums a, const Sums& b) { return a += b; }
 inline Sums operator-(const Sums& a, const Sums& b) { return {a.w - b.w, a.wy - b.wy}; }
 
-// The same for 0/1 rewards and whole weights, both halves in one word: half the memory, one addition, no rounding.
+// The same for 0/1 rewards and whole weights, both halves in one word: half the memory, one
+// addition, no rounding.
 struct Counts {
     std::uint64_t bits = 0;
 
@@ -48,8 +50,9 @@ inline Sums as_sums(const Counts& counts) {
 inline bool occurs(const Sums& sums) { return sums.w > 0; }
 inline bool occurs(const Counts& counts) { return counts.bits != 0; }
 
-// By how much the squared error falls when `total` is split into `left` and the rest. With 0/1 rewards and whole
-// weights the numerator is exact, so equal splits have equal gains whatever the order of summation.
+// By how much the squared error falls when `total` is split into `left` and the rest. With 0/1
+// rewards and whole weights the numerator is exact, so equal splits have equal gains whatever the
+// order of summation.
 inline double split_gain(const Sums& total, const Sums& left) {
     const double right_w = total.w - left.w;
     if (!(left.w > 0) || !(right_w > 0)) return 0;

@@ -15,7 +15,8 @@ struct Node {
     double mean = 0;
     double cost = 0;
     double gain = 0;
-    double threshold = 0;  // numbers: value <= threshold goes left; +inf: only missing values go right
+    double threshold =
+        0;  // numbers: value <= threshold goes left; +inf: only missing values go right
     std::uint32_t n = 0;
     std::int32_t feature = -1;
     std::int32_t right = -1;
@@ -29,16 +30,19 @@ struct PruningPath {
     std::vector<double> alphas;
     std::vector<std::uint32_t> leaves;
     std::vector<double> costs;
-    // For each node the alpha at which it becomes a leaf: 0 for leaves, infinity if a node above goes first.
+    // For each node the alpha at which it becomes a leaf: 0 for leaves, infinity if a node above
+    // goes first.
     std::vector<double> node_alphas;
 };
 
 class Tree {
-public:
+ public:
     std::vector<Node> nodes;
     std::vector<Sides> sides;
 
-    bool goes_left(const Node& node, const double* context) const { return goes_left_value(node, context[node.feature]); }
+    bool goes_left(const Node& node, const double* context) const {
+        return goes_left_value(node, context[node.feature]);
+    }
     bool goes_left_value(const Node& node, double value) const;
     const Node& leaf_of(const double* context) const;
     std::uint32_t n_leaves() const;
@@ -47,7 +51,7 @@ public:
     Tree prune(double alpha) const;
     PruningPath pruning_path() const;
 
-private:
+ private:
     std::vector<bool> collapsed_at(double alpha) const;
 };
 

@@ -112,11 +112,8 @@ class Encoder:
         fits is returned as it is, unchecked: `check_finite` tells whether it holds infinities.
         """
         if type(context) is ndarray:
-            # `_fits`, written out: the call would be a quarter of the time.
-            if context.shape == self._shape and context.dtype == FLOAT64:
-                flags = context.flags
-                if flags.c_contiguous and flags.aligned:
-                    return context
+            if self._fits(context):
+                return context
         elif type(context) is dict and self._named:
             return self._row(list(map(context.get, self._names)), None)
         single = read_one(context)
@@ -138,7 +135,7 @@ class Encoder:
     def stage_one(self, context: Context) -> tuple[FloatArray, Pending | None]:
         """Return the row of one context to learn from, and what to commit (None: nothing new)."""
         if type(context) is ndarray and self._fits(context):
-            # A sum is finite only if all its terms are: 0.3 µs, where numpy's isinf takes 2.
+            # A sum is finite only if all its terms are. For 14 features 0.4 µs, by isinf 1.7.
             if not isfinite(sum(context.tolist())):
                 self.check_finite(context)
             return context, None
@@ -269,7 +266,7 @@ class Encoder:
     def _codes(self, values: Sequence[Any], drafts: list[Draft] | None) -> list[float]:
         """Return one float per known feature; what is new goes to `drafts`, if given.
 
-        This is the hot loop of every decision: about 80 ns per feature.
+        This is the hot loop of every decision: about 160 ns per feature.
         """
         row: list[float] = []
         add = row.append

@@ -82,7 +82,11 @@ def _category_kind(values: list[Any], name: FeatureName) -> Kind:
 
 
 def _by_arrow(series: "nw.Series[Any]") -> tuple[NDArray[np.intp], list[Any]] | None:
-    """Return codes and distinct values, if Arrow is loaded: 5 times as fast as a Python dict."""
+    """Return codes and distinct values, if Arrow is loaded.
+
+    For a million strings of few distinct values this takes an eighth of the time of a list and a
+    dict; for a pandas column of Python objects, three quarters.
+    """
     if "pyarrow" not in sys.modules:
         return None
     array = series.to_arrow()

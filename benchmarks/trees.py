@@ -1,0 +1,435 @@
+"""Times and memory of the trees, as ratios against scikit-learn in the same run, on one thread."""
+
+import os
+
+# Before numpy and scikit-learn are loaded, which read it once.
+os.environ.update(
+    dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+)
+
+import argparse
+import ctypes
+import itertools
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from data import N_FEATURES, Data, FloatArray, covertype
+
+import banditree as bt
+
+MAX_BINS = 255
+FOLDS = 10
+GROWTH = 10  # the larger number of rows is so many times the smaller
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured."""
+
+    rows: int = 20_000
+    repeats: int = 7
+    timed_alphas: int = 5
+    timed_folds: int = 2
+    warm_up: int = 300
+    learns: int = 2_000
+    shuffles: int = 3
+    predictions: int = 100_000
+    peer_predictions: int = 1_000
+
+    @property
+    def most_rows(self) -> int:
+        return GROWTH * self.rows + self.warm_up + self.learns
+
+
+QUICK = Plan(500, 2, 2, 1, 20, 100, 1, 1_000, 20)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table; without a target it is there for comparison."""
+
+    what: str
+    ours: str
+    peer: str = ""
+    figure: str = ""
+    target: str = ""
+    met: bool | None = None
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What it took to learn row by row; times in seconds, memory in bytes per row."""
+
+    means: list[float]  # of each shuffle of the data
+    medians: list[float]
+    longest: float
+    held: float
+    encoded: float
+    resident: float
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.means))
+
+
+# Measuring
+
+
+def best_times(repeats: int, *functions: Callable[[], Any]) -> list[float]:
+    """Return the shortest time of each function. They take turns, as the machine's speed varies."""
+    times: list[list[float]] = [[] for _ in functions]
+    for _ in range(repeats):
+        for function, taken in zip(functions, times, strict=True):
+            start = time.perf_counter()
+            result = function()
+            taken.append(time.perf_counter() - start)
+            del result  # its release is not timed
+    return [min(taken) for taken in times]
+
+
+def resident_bytes() -> float:
+    """Return the memory of this process, where the system tells."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)  # freed memory does not count
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, AttributeError):
+        return float("nan")
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def progress(text: str) -> None:
+    print(f"... {text}", file=sys.stderr, flush=True)
+
+
+def in_new_process(function: Callable[..., Learning], *args: Any) -> Learning:
+    """Run in a new process, whose growth is due to the tree alone."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        return executor.submit(function, *args).result()
+
+
+# Fitting and pruning
+
+
+def peer_tree(**settings: Any) -> Any:
+    """Return a tree of scikit-learn, which the processes that learn row by row need not load."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(random_state=0, **settings)
+
+
+def peer_classifier() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(random_state=0)
+
+
+def fits(data: Data, plan: Plan) -> tuple[list[Line], float]:
+    """Return the lines, and the time of the faster of scikit-learn's two trees."""
+    x, y = data.contexts[: plan.rows], data.rewards[: plan.rows]
+    exact, binned, regressor, classifier = best_times(
+        plan.repeats,
+        lambda: bt.Tree().fit(x, y),
+        lambda: bt.Tree(max_bins=MAX_BINS).fit(x, y),
+        lambda: peer_tree().fit(x, y),
+        lambda: peer_classifier().fit(x, y),
+    )
+    peer = min(regressor, classifier)
+    name = "regressor" if regressor <= classifier else "classifier"
+    slower = "classifier" if regressor <= classifier else "regressor"
+    return [
+        faster(f"fit, against the {name}", exact, peer, 3),
+        faster(f"  against the {slower}", exact, max(regressor, classifier)),
+        faster(f"fit, max_bins={MAX_BINS}, against the {name}", binned, peer, 10),
+    ], peer
+
+
+def pruning(data: Data, plan: Plan) -> tuple[list[Line], str]:
+    """Return the lines, and how scikit-learn's time was extrapolated."""
+    x, y = data.contexts[: plan.rows], data.rewards[: plan.rows]
+    folds = np.random.default_rng(0).permutation(plan.rows) % FOLDS
+
+    def ours() -> Any:
+        tree = bt.Tree().fit(x, y)
+        return tree.pruning_path(), tree.cross_validate(folds)
+
+    def peer_path(rows: Any = slice(None)) -> Any:  # fits the tree, too
+        return peer_tree().cost_complexity_pruning_path(x[rows], y[rows])
+
+    path, validated, peer = best_times(
+        plan.repeats, lambda: bt.Tree().fit(x, y).pruning_path(), ours, peer_path
+    )
+    alphas = mid_points(peer_path().ccp_alphas)
+    progress(
+        f"scikit-learn: {plan.timed_alphas} of {len(alphas)} alphas in {plan.timed_folds} folds"
+    )
+    refit = time_per_alpha(x, y, folds, alphas, plan)
+    peer_validated = peer + FOLDS * len(alphas) * refit
+    (peer_paths,) = best_times(1, lambda: [peer_path(folds != fold) for fold in range(FOLDS)])
+    note = (
+        f"scikit-learn's cross-validation is extrapolated: {len(alphas)} alphas x {FOLDS} folds x "
+        f"{duration(refit)},\n  the mean of {plan.timed_alphas} evenly spaced alphas in "
+        f"{plan.timed_folds} of the folds"
+    )
+    return [
+        faster(f"fit, path and {FOLDS}-fold cross-validation", validated, peer_validated, 50),
+        faster(f"  against {FOLDS + 1} fits and paths, no errors", validated, peer + peer_paths),
+        faster("  fit and path only", path, peer),
+    ], note
+
+
+def mid_points(alphas: FloatArray) -> FloatArray:
+    """Return one alpha for each subtree of a path, without those that differ by rounding alone."""
+    alphas = np.maximum(alphas, 0)
+    alphas = alphas[np.diff(alphas, prepend=-1) > 1e-9 * alphas]
+    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
+
+
+def time_per_alpha(
+    x: FloatArray, y: FloatArray, folds: Any, alphas: FloatArray, plan: Plan
+) -> float:
+    """Return scikit-learn's mean time to fit, prune and score one alpha in one fold."""
+    middles = (np.arange(plan.timed_alphas) + 0.5) / plan.timed_alphas
+    chosen = alphas[(middles * len(alphas)).astype(int)]
+
+    def held_out_error(alpha: float, fold: int) -> Any:
+        rest = folds != fold
+        tree = peer_tree(ccp_alpha=alpha).fit(x[rest], y[rest])
+        return ((y[~rest] - tree.predict(x[~rest])) ** 2).sum()
+
+    times = [
+        best_times(1, lambda alpha=alpha, fold=fold: held_out_error(alpha, fold))[0]
+        for alpha, fold in itertools.product(chosen, range(plan.timed_folds))
+    ]
+    return float(np.mean(times))
+
+
+# Predicting
+
+
+def predicting(data: Data, plan: Plan) -> list[Line]:
+    x, y = data.contexts[: plan.rows], data.rewards[: plan.rows]
+    tree = bt.Tree().fit(x, y)
+    peer = peer_tree().fit(x, y)
+    contexts = list(itertools.islice(itertools.cycle(x), plan.predictions))
+    tables = [context.reshape(1, -1) for context in contexts[: plan.peer_predictions]]
+    ours, theirs = best_times(
+        plan.repeats,
+        lambda: [tree.predict(context) for context in contexts],
+        lambda: [peer.predict(table) for table in tables],
+    )
+    ours, theirs = ours / len(contexts), theirs / len(tables)
+    line = faster("predict one context", ours, theirs)
+    return [judged(line, f"at most {duration(2e-6)}", ours <= 2e-6)]
+
+
+# Learning row by row
+
+
+def learn_rows(n_rows: int, plan: Plan) -> Learning:
+    """Load rows at once, then learn further ones singly; anew for each shuffle of the data."""
+    means, medians, longest = [], [], 0.0
+    memory = (0.0, 0.0, 0.0)
+    for shuffle in range(plan.shuffles):
+        progress(f"learning at {n_rows:,} rows, shuffle {shuffle + 1} of {plan.shuffles}")
+        data = covertype(n_rows + plan.warm_up + plan.learns, shuffle)
+        before = resident_before(data)
+        tree = bt.IncrementalTree(max_bins=MAX_BINS)
+        tree.learn_many(data.contexts[:n_rows], data.rewards[:n_rows])
+        times = learn_singly(tree, data)[plan.warm_up :]
+        means.append(float(times.mean()))
+        medians.append(float(np.median(times)))
+        longest = max(longest, float(times.max()))
+        if shuffle == 0:
+            memory = bytes_per_row(tree, before)
+    return Learning(means, medians, longest, *memory)
+
+
+def learn_all_the_way(n_rows: int, plan: Plan) -> Learning:
+    """Learn singly from the smaller number of rows to the larger."""
+    data = covertype(n_rows)
+    before = resident_before(data)
+    tree = bt.IncrementalTree(max_bins=MAX_BINS)
+    tree.learn_many(data.contexts[: plan.rows], data.rewards[: plan.rows])
+    times = learn_singly(tree, data, report_every=plan.rows)
+    memory = bytes_per_row(tree, before)
+    return Learning([float(times.mean())], [float(np.median(times))], float(times.max()), *memory)
+
+
+def learn_singly(tree: bt.IncrementalTree, data: Data, report_every: int = 0) -> FloatArray:
+    """Learn the rows that the tree has not learned yet, and return the time of each."""
+    start = len(tree)
+    times = np.empty(len(data.rewards) - start)
+    for i, reward in enumerate(data.rewards[start:].tolist()):
+        context = data.contexts[start + i]
+        begun = time.perf_counter()
+        tree.learn(context, reward)
+        times[i] = time.perf_counter() - begun
+        if report_every and (i + 1) % report_every == 0:
+            mean = times[i + 1 - report_every : i + 1].mean()
+            progress(f"{start + i + 1:,} rows learned; mean of the last {duration(mean)}")
+    return times
+
+
+def resident_before(data: Data) -> float:
+    """Return the memory of this process once the code for learning has been loaded."""
+    tree = bt.IncrementalTree(max_bins=MAX_BINS)
+    tree.learn_many(data.contexts[:100], data.rewards[:100])
+    tree.learn(data.contexts[100], data.rewards[100])
+    del tree
+    return resident_bytes()
+
+
+def bytes_per_row(tree: bt.IncrementalTree, before: float) -> tuple[float, float, float]:
+    """Return what the tree holds, the size of its rows encoded, and how the process has grown."""
+    held, encoded = tree._core.bytes, tree._core.encoded_bytes
+    return held / len(tree), encoded / len(tree), (resident_bytes() - before) / len(tree)
+
+
+def learning(plan: Plan, refit: float, full: bool) -> list[Line]:
+    """Return the lines, given the time of one fit of scikit-learn."""
+    few, many = plan.rows, GROWTH * plan.rows
+    at_few = in_new_process(learn_rows, few, plan)
+    at_many = in_new_process(learn_rows, many, plan)
+    lines = [
+        faster(f"learn one row at {few:,}, against a refit", at_few.mean, refit, 300),
+        spread(at_few),
+        grown(f"learn one row at {many:,}, against {few:,}", at_many.mean, at_few.mean),
+        spread(at_many),
+    ]
+    memory = [remembered(f"memory per row at {few:,}", at_few)]
+    memory += [remembered(f"memory per row at {many:,}", at_many)]
+    if full:
+        progress(f"learning from {few:,} to {many:,} rows one by one")
+        way = in_new_process(learn_all_the_way, many, plan)
+        lines.append(
+            grown(f"mean from {few:,} to {many:,}, against {few:,}", way.mean, at_few.mean)
+        )
+        lines.append(spread(way))
+        memory.append(remembered(f"memory per row at {many:,}, one by one", way))
+    return lines + memory
+
+
+# The table
+
+
+def duration(seconds: float) -> str:
+    units = ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (600.0, 1.0, "s"))
+    for limit, scale, unit in units:
+        if seconds < limit:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds / 60:.0f} min"
+
+
+def size(n_bytes: float) -> str:
+    return f"{n_bytes:.0f} B"
+
+
+def multiple(ratio: float) -> str:
+    return f"{ratio:,.0f}x" if ratio >= 100 else f"{ratio:.1f}x"
+
+
+def judged(line: Line, target: str, met: bool) -> Line:
+    return Line(line.what, line.ours, line.peer, line.figure, target, met)
+
+
+def faster(what: str, ours: float, peer: float, least: float | None = None) -> Line:
+    line = Line(what, duration(ours), duration(peer), multiple(peer / ours))
+    return line if least is None else judged(line, f"at least {least}x", peer / ours >= least)
+
+
+def grown(what: str, later: float, earlier: float) -> Line:
+    ratio = later / earlier
+    line = Line(what, duration(later), duration(earlier), multiple(ratio))
+    return judged(line, "below 3x", ratio < 3)
+
+
+def spread(learned: Learning) -> Line:
+    low, high = duration(min(learned.means)), duration(max(learned.means))
+    means = f"means {low} to {high}, " if len(learned.means) > 1 else ""
+    median = duration(float(np.median(learned.medians)))
+    return Line(f"  {means}median {median}, longest {duration(learned.longest)}", "")
+
+
+def remembered(what: str, learned: Learning) -> Line:
+    ratio = learned.held / learned.encoded
+    what += f" (process grew by {size(learned.resident)})"
+    line = Line(what, size(learned.held), size(learned.encoded), multiple(ratio))
+    return judged(line, "at most 2x", ratio <= 2)
+
+
+def show(lines: list[Line]) -> None:
+    verdicts = {None: "", True: "ok", False: "missed"}
+    heading = Line("", "banditree", "against", "ratio", "target")
+    width = max(len(line.what) for line in lines if line.ours)
+    for line in [heading, *lines]:
+        verdict = verdicts[line.met]
+        cells = f"{line.ours:>10} {line.peer:>10} {line.figure:>9}  {line.target:<15} {verdict}"
+        print(f"{line.what:<{width}} {cells}".rstrip())
+
+
+def parse(arguments: list[str] | None) -> tuple[Plan, argparse.Namespace]:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="Covertype is read from covertype.parquet in $BANDITREE_DATA; without it, made-up "
+        "data of the same shape is used. The targets are meant for 20,000 rows of Covertype.",
+    )
+    parser.add_argument(
+        "--rows", type=int, help=f"rows to fit (default 20000); learning goes up to {GROWTH} times"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few rows and repetitions: only to see that it runs"
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help=f"also learn one by one all the way to {GROWTH} times the rows, which may take long",
+    )
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
+    options = parser.parse_args(arguments)
+    plan = QUICK if options.quick else Plan()
+    if options.rows is not None:
+        if options.rows < 100:
+            parser.error(f"--rows must be at least 100, got {options.rows}")
+        plan = Plan(**{**vars(plan), "rows": options.rows})
+    available = len(covertype(plan.most_rows).rewards)
+    if available < plan.most_rows:
+        parser.error(f"--rows {plan.rows} needs {plan.most_rows:,} rows, there are {available:,}")
+    return plan, options
+
+
+def main(arguments: list[str] | None = None) -> int:
+    plan, options = parse(arguments)
+    data = covertype(plan.rows)
+    print(f"{data.name}: {plan.rows:,} rows, one thread")
+    progress("fitting")
+    lines, refit = fits(data, plan)
+    progress("pruning and cross-validation")
+    pruned, note = pruning(data, plan)
+    lines += pruned
+    progress("predicting")
+    lines += predicting(data, plan)
+    lines += learning(plan, refit, options.full)
+    show(lines)
+    print(f"- fit, path and predict: the best of {plan.repeats} repetitions, taken in turns")
+    print(f"- {note}")
+    print(
+        f"- learn: max_bins={MAX_BINS}; the mean of {plan.learns:,} rows after "
+        f"{plan.warm_up} to warm up; shuffles of the data: {plan.shuffles}"
+    )
+    print(
+        "- memory: what the tree holds, against its rows in their narrowest types; as float64 "
+        f"they take {8 * (N_FEATURES + 1)} B"
+    )
+    missed = [line for line in lines if line.met is False]
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

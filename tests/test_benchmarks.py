@@ -24,8 +24,6 @@ def test_quick_run_on_made_up_data():
     assert done.returncode == 0, done.stderr
     assert "made-up data" in done.stdout
     judged = [line for line in done.stdout.splitlines() if line.endswith((" ok", " missed"))]
-    subjects = [line.split(",")[0].split("(")[0].strip() for line in judged]
-    assert [subject.rpartition("  ")[0].strip() or subject for subject in subjects]
     assert len(judged) == 8
 
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "banditree/tight.hpp"
+
 namespace banditree {
 
 namespace {
@@ -156,7 +158,8 @@ void CodeColumn::push(std::uint32_t code) {
     widen_for(code);
     std::visit(
         [code](auto& cells) {
-            cells.push_back(static_cast<typename std::decay_t<decltype(cells)>::value_type>(code));
+            using Cell = typename std::decay_t<decltype(cells)>::value_type;
+            push_tight(cells, static_cast<Cell>(code));
         },
         cells_);
 }
@@ -249,7 +252,7 @@ void Flags::push(const std::vector<Feature>& features, std::span<const std::uint
             if (codes[f] == 0 || features[f].n_codes != 2) bit_of_[f] = kNone;
             word |= static_cast<std::uint64_t>(codes[f] == set_code_[f]) << bit;
         }
-        block.words.push_back(word);
+        push_tight(block.words, word);
     }
 }
 
@@ -262,7 +265,7 @@ std::size_t Flags::bytes() const {
 }
 
 void Dataset::push_reward(double reward) {
-    y.push_back(reward - offset);
+    push_tight(y, reward - offset);
     binary &= y.back() == 0 || y.back() == 1;
 }
 

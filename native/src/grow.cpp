@@ -55,7 +55,7 @@ class Splitter {
         node.feature = split.feature;
         bool missing_left = split.scan.missing_left;
         if (feature.kind == Kind::category) {
-            const Groups& groups = finder_.group(split.feature, rows_of(segment));
+            const Groups& groups = finder_.group(static_cast<std::uint32_t>(split.feature));
             tree.sides.push_back(sides_of(groups, split.scan.n_left));
             node.sides = static_cast<std::int32_t>(tree.sides.size()) - 1;
             mark_left(feature, tree.sides.back());

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "banditree/tight.hpp"
+
 namespace banditree {
 
 namespace {
@@ -72,7 +74,7 @@ double IncrementalTree::key(std::uint32_t feature, std::uint32_t row) const {
 void IncrementalTree::append_weight(double weight) {
     if (data_.w.empty() && weight == 1) return;
     if (data_.w.empty()) data_.w.assign(n_rows() - 1, 1.0);
-    data_.w.push_back(weight);
+    push_tight(data_.w, weight);
 }
 
 std::uint32_t IncrementalTree::append(std::span<const double> context, double reward,
@@ -186,7 +188,7 @@ void IncrementalTree::insert(std::uint32_t row) {
         node.moments.add(data_.weight(row), data_.y[row]);
         if (node.watch && node.watch->histogram) tally(*node.watch->histogram, row);
         if (node.is_leaf()) {
-            node.rows.push_back(row);
+            push_tight(node.rows, row);
             if (!may_split(node.moments, growth_, node.depth)) return;
             if (node.uniform && alike(node.rows.front(), row)) return;
             regrow(at, std::move(node.rows));
@@ -244,20 +246,23 @@ bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     const bool clear = side_is_clear(node, row);
     Gathered gathered;
     std::vector<Search> searches;
-    double best = clear ? standing_gain(node, row) : 0;
-    if (!clear || may_beat(node, own, best)) {
-        searches.push_back(search(node, own, row, gathered));
-        best = searches[0].scan.gain;
+    double gain = clear ? standing_gain(node, row) : 0;
+    if (!clear || may_beat(node, own, gain)) {
+        prepare(node, {own}, row, gathered);
+        searches.push_back(search(node, own, gathered));
+        gain = searches[0].scan.gain;
     }
-    const double own_gain = best;
-    for (std::uint32_t f = 0; f < kinds_.size(); ++f) {
-        if (f == own || !may_beat(node, f, own_gain)) continue;
-        searches.push_back(search(node, f, row, gathered));
-        const double gain = searches.back().scan.gain;
+    std::vector<std::uint32_t> rivals;
+    for (std::uint32_t f = 0; f < kinds_.size(); ++f)
+        if (f != own && may_beat(node, f, gain)) rivals.push_back(f);
+    if (!rivals.empty()) prepare(node, rivals, row, gathered);
+    for (const auto f : rivals) {
+        searches.push_back(search(node, f, gathered));
         // A tie goes to the first feature, so one before this has only to come close.
-        if (gain > own_gain + tolerance || (f < own && gain >= own_gain - tolerance)) return false;
+        const double lead = searches.back().scan.gain - gain;
+        if (lead > tolerance || (f < own && lead >= -tolerance)) return false;
     }
-    if (own_gain <= tolerance) return false;
+    if (gain <= tolerance) return false;
     const bool own_searched = !searches.empty() && searches[0].feature == own;
     if (own_searched && !adopt(node, searches[0], row)) return false;
     remember(node, searches);
@@ -313,9 +318,17 @@ void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& search
 
 // ---- searching one feature of a node ----
 
+// Brings together the rows below a node, if searching these features of it takes that.
+void IncrementalTree::prepare(const LiveNode& node, const std::vector<std::uint32_t>& features,
+                              std::uint32_t row, Gathered& gathered) {
+    if (node.watch && node.watch->histogram) return;
+    if (gathered.rows.empty()) gather(node, row, gathered);
+    if (!exact()) finder().enter({gathered.rows, gathered.sums}, node.moments, features);
+}
+
 IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint32_t feature,
-                                                std::uint32_t row, Gathered& gathered) {
-    const Groups& groups = groups_of(node, feature, row, gathered);
+                                                const Gathered& gathered) {
+    const Groups& groups = groups_of(node, feature, gathered);
     Search search;
     search.feature = feature;
     search.scan = scan(kinds_[feature], groups, node.moments, growth_.min_leaf);
@@ -336,17 +349,14 @@ IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint3
 }
 
 const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t feature,
-                                         std::uint32_t row, Gathered& gathered) {
-    if (node.watch && node.watch->histogram) {
+                                         const Gathered& gathered) {
+    if (node.watch && node.watch->histogram)
         group_by_histogram(*node.watch->histogram, feature);
-        return groups_;
-    }
-    if (!gathered.done) gather(node, row, gathered);
-    if (exact()) {
+    else if (exact())
         group_by_value(feature, gathered);
-        return groups_;
-    }
-    return finder().group(feature, {gathered.rows, gathered.sums});
+    else
+        return finder().group(feature);
+    return groups_;
 }
 
 SplitFinder<Sums>& IncrementalTree::finder() {
@@ -355,7 +365,6 @@ SplitFinder<Sums>& IncrementalTree::finder() {
 }
 
 void IncrementalTree::gather(const LiveNode& node, std::uint32_t row, Gathered& gathered) const {
-    gathered.done = true;
     gathered.rows = rows_below(node);
     gathered.rows.push_back(row);
     gathered.sums.reserve(gathered.rows.size());
@@ -414,9 +423,10 @@ void IncrementalTree::watch(LiveNode& node, std::uint32_t row) {
     if (node.watch->histogram || exact() || node.moments.n < histogram_from_) return;
     Gathered gathered;
     gather(node, row, gathered);
+    finder().enter({gathered.rows, gathered.sums}, node.moments, {});
     auto histogram = std::make_unique<Histogram>();
     for (std::uint32_t f = 0; f < kinds_.size(); ++f) {
-        const Groups& groups = finder().group(f, {gathered.rows, gathered.sums});
+        const Groups& groups = finder().group(f);
         auto& sums = histogram->sums.emplace_back(data_.features[f].n_codes + 1);
         sums[0] = groups.missing;
         for (std::size_t i = 0; i < groups.size; ++i) sums[groups.codes[i]] = groups.sums[i];

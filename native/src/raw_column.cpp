@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "banditree/tight.hpp"
+
 namespace banditree {
 
 namespace {
@@ -62,7 +64,7 @@ void RawColumn::push(double value) {
         return fits<CellOf<decltype(cells)>>(value);
     };
     while (!std::visit(fitting, cells_)) widen();
-    std::visit([value](auto& cells) { cells.push_back(cell_of<CellOf<decltype(cells)>>(value)); },
+    std::visit([value](auto& cells) { push_tight(cells, cell_of<CellOf<decltype(cells)>>(value)); },
                cells_);
 }
 

@@ -139,11 +139,10 @@ Sides sides_of(const Groups& present, std::uint32_t n_left) {
 
 template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::tally_dense(const Code* codes, std::uint32_t n_codes,
-                                   const NodeRows<Sum>& node) {
+void SplitFinder<Sum>::tally_dense(const Code* codes, std::uint32_t n_codes) {
     Sum* by_code = by_code_.data();
-    const std::size_t m = node.rows.size();
-    for (std::size_t i = 0; i < m; ++i) by_code[codes[node.rows[i]]] += node.sums[i];
+    const std::size_t m = node_.rows.size();
+    for (std::size_t i = 0; i < m; ++i) by_code[codes[node_.rows[i]]] += node_.sums[i];
     for (std::uint32_t code = 1; code <= n_codes; ++code)
         if (occurs(by_code[code])) {
             groups_.add(code, as_sums(by_code[code]));
@@ -155,12 +154,12 @@ void SplitFinder<Sum>::tally_dense(const Code* codes, std::uint32_t n_codes,
 // next.
 template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::tally_two(const Code* codes, const NodeRows<Sum>& node) {
+void SplitFinder<Sum>::tally_two(const Code* codes) {
     Sum sums[3];
-    const std::size_t m = node.rows.size();
+    const std::size_t m = node_.rows.size();
     for (std::size_t i = 0; i < m; ++i) {
-        const Code code = codes[node.rows[i]];
-        const Sum sum = node.sums[i];
+        const Code code = codes[node_.rows[i]];
+        const Sum sum = node_.sums[i];
         sums[0] += code == 0 ? sum : Sum{};
         sums[1] += code == 1 ? sum : Sum{};
         sums[2] += code == 2 ? sum : Sum{};
@@ -172,24 +171,22 @@ void SplitFinder<Sum>::tally_two(const Code* codes, const NodeRows<Sum>& node) {
 
 template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::tally_sparse(const Code* codes, std::uint32_t n_codes,
-                                    const NodeRows<Sum>& node) {
+void SplitFinder<Sum>::tally_sparse(const Code* codes, std::uint32_t n_codes) {
     Sum* by_code = by_code_.data();
     std::uint64_t* words = occurs_.data();
-    for (std::size_t i = 0; i < node.rows.size(); ++i) {
-        const std::uint32_t code = codes[node.rows[i]];
-        by_code[code] += node.sums[i];
+    for (std::size_t i = 0; i < node_.rows.size(); ++i) {
+        const std::uint32_t code = codes[node_.rows[i]];
+        by_code[code] += node_.sums[i];
         words[code >> 6] |= std::uint64_t{1} << (code & 63);
         occupied_[code >> 12] |= std::uint64_t{1} << ((code >> 6) & 63);
     }
     words[0] &= ~std::uint64_t{1};  // missing is not a group
     for (std::uint32_t i = 0; i <= n_codes >> 12; ++i) {
         for (; occupied_[i] != 0; occupied_[i] &= occupied_[i] - 1) {
-            const std::uint32_t word =
-                i * 64 + static_cast<std::uint32_t>(std::countr_zero(occupied_[i]));
+            const auto word = i * 64 + static_cast<std::uint32_t>(std::countr_zero(occupied_[i]));
             for (; words[word] != 0; words[word] &= words[word] - 1) {
-                const std::uint32_t code =
-                    word * 64 + static_cast<std::uint32_t>(std::countr_zero(words[word]));
+                const auto bit = static_cast<std::uint32_t>(std::countr_zero(words[word]));
+                const std::uint32_t code = word * 64 + bit;
                 groups_.add(code, as_sums(by_code[code]));
                 by_code[code] = {};
             }
@@ -199,8 +196,8 @@ void SplitFinder<Sum>::tally_sparse(const Code* codes, std::uint32_t n_codes,
 
 template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::count(const Code* codes, const NodeRows<Sum>& node) {
-    for (const auto row : node.rows) ++count_by_code_[codes[row]];
+void SplitFinder<Sum>::count(const Code* codes) {
+    for (const auto row : node_.rows) ++count_by_code_[codes[row]];
     for (std::uint32_t i = 0; i < groups_.size; ++i) {
         groups_.counts.push_back(count_by_code_[groups_.codes[i]]);
         count_by_code_[groups_.codes[i]] = 0;
@@ -211,14 +208,14 @@ void SplitFinder<Sum>::count(const Code* codes, const NodeRows<Sum>& node) {
 
 template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::tally(const Code* codes, std::uint32_t n_codes, const NodeRows<Sum>& node) {
+void SplitFinder<Sum>::tally(const Code* codes, std::uint32_t n_codes) {
     if (n_codes <= 2)
-        tally_two(codes, node);
-    else if (n_codes <= 2 * node.rows.size())
-        tally_dense(codes, n_codes, node);
+        tally_two(codes);
+    else if (n_codes <= 2 * node_.rows.size())
+        tally_dense(codes, n_codes);
     else
-        tally_sparse(codes, n_codes, node);
-    if (growth_.min_leaf > 1) count(codes, node);
+        tally_sparse(codes, n_codes);
+    if (growth_.min_leaf > 1) count(codes);
 }
 
 template <class Sum>
@@ -231,11 +228,67 @@ void SplitFinder<Sum>::make_room(std::uint32_t n_codes) {
 }
 
 template <class Sum>
-const Groups& SplitFinder<Sum>::group(std::uint32_t feature, const NodeRows<Sum>& node) {
+void SplitFinder<Sum>::enter(const NodeRows<Sum>& node, const Moments& moments,
+                             const std::vector<std::uint32_t>& wanted) {
+    node_ = node;
+    moments_ = moments;
+    wanted_.assign(data_.flags.blocks().size(), 0);
+    // Flags are summed, not counted, so they are of no use where leaves must have several rows.
+    if (growth_.min_leaf > 1) return;
+    for (const auto feature : wanted)
+        if (const std::int32_t bit = data_.flags.bit_of(feature); bit != Flags::kNone)
+            wanted_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    sum_flags();
+}
+
+template <class Sum>
+void SplitFinder<Sum>::sum_flags() {
+    const auto& blocks = data_.flags.blocks();
+    any_.assign(blocks.size(), 0);
+    all_.assign(blocks.size(), ~std::uint64_t{0});
+    flag_sums_.assign(blocks.size() * 64, Sum{});
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        if (wanted_[b] == 0) continue;
+        const std::uint64_t* words = blocks[b].words.data();
+        Sum* sums = flag_sums_.data() + b * 64;
+        for (std::size_t i = 0; i < node_.rows.size(); ++i) {
+            const std::uint64_t word = words[node_.rows[i]] & wanted_[b];
+            any_[b] |= word;
+            all_[b] &= word;
+            for (std::uint64_t rest = word; rest != 0; rest &= rest - 1)
+                sums[std::countr_zero(rest)] += node_.sums[i];
+        }
+    }
+}
+
+template <class Sum>
+bool SplitFinder<Sum>::is_summed(std::int32_t bit) const {
+    return bit != Flags::kNone && (wanted_[bit / 64] >> (bit % 64) & 1);
+}
+
+template <class Sum>
+void SplitFinder<Sum>::group_flag(std::uint32_t feature, std::uint32_t bit) {
+    const Sums set = as_sums(flag_sums_[bit]);
+    const Sums unset = moments_.sums() - set;
+    const bool some = any_[bit / 64] >> (bit % 64) & 1;
+    const bool all = all_[bit / 64] >> (bit % 64) & 1;
+    const bool second = data_.flags.set_code(feature) == 2;
+    groups_.start(2);
+    if (second ? !all : some) groups_.add(1, second ? unset : set);
+    if (second ? some : !all) groups_.add(2, second ? set : unset);
+}
+
+template <class Sum>
+const Groups& SplitFinder<Sum>::group(std::uint32_t feature) {
+    const std::int32_t bit = data_.flags.bit_of(feature);
+    if (is_summed(bit)) {
+        group_flag(feature, static_cast<std::uint32_t>(bit));
+        return groups_;
+    }
     const Feature& column = data_.features[feature];
     make_room(column.n_codes);
     groups_.start(column.n_codes);
-    std::visit([&](const auto& codes) { tally(codes.data(), column.n_codes, node); },
+    std::visit([&](const auto& codes) { tally(codes.data(), column.n_codes); },
                column.codes.cells());
     groups_.missing = as_sums(by_code_[0]);
     by_code_[0] = {};
@@ -243,63 +296,17 @@ const Groups& SplitFinder<Sum>::group(std::uint32_t feature, const NodeRows<Sum>
 }
 
 template <class Sum>
-void SplitFinder<Sum>::sum_flags(const NodeRows<Sum>& node,
-                                 const std::vector<std::uint32_t>& active) {
-    const auto& blocks = data_.flags.blocks();
-    wanted_.assign(blocks.size(), 0);
-    for (const auto feature : active)
-        if (const std::int32_t bit = data_.flags.bit_of(feature); bit != Flags::kNone)
-            wanted_[bit / 64] |= std::uint64_t{1} << (bit % 64);
-    flag_sums_.assign(blocks.size() * 64, Sum{});
-    mixed_.assign(blocks.size(), 0);
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        if (wanted_[b] == 0) continue;
-        const std::uint64_t* words = blocks[b].words.data();
-        Sum* sums = flag_sums_.data() + b * 64;
-        std::uint64_t any = 0, all = ~std::uint64_t{0};
-        for (std::size_t i = 0; i < node.rows.size(); ++i) {
-            const std::uint64_t word = words[node.rows[i]] & wanted_[b];
-            any |= word;
-            all &= word;
-            for (std::uint64_t rest = word; rest != 0; rest &= rest - 1)
-                sums[std::countr_zero(rest)] += node.sums[i];
-        }
-        mixed_[b] = any & ~all;
-    }
-}
-
-// Groups the node's rows by a flag; false if it is the same for all.
-template <class Sum>
-bool SplitFinder<Sum>::group_flag(std::uint32_t feature, const Moments& moments) {
-    const auto bit = static_cast<std::uint32_t>(data_.flags.bit_of(feature));
-    if (!(mixed_[bit / 64] >> (bit % 64) & 1)) return false;
-    const Sums set = as_sums(flag_sums_[bit]);
-    const Sums unset = moments.sums() - set;
-    const bool second = data_.flags.set_code(feature) == 2;
-    groups_.start(2);
-    groups_.add(1, second ? unset : set);
-    groups_.add(2, second ? set : unset);
-    return true;
-}
-
-template <class Sum>
 Split SplitFinder<Sum>::best(const NodeRows<Sum>& node, const Moments& moments,
                              std::vector<std::uint32_t>& active) {
-    // Flags are summed, not counted, so they are of no use where leaves must have more than one
-    // row.
-    const bool use_flags = growth_.min_leaf == 1;
-    if (use_flags) sum_flags(node, active);
+    enter(node, moments, active);
     Split best;
     std::size_t kept = 0;
     for (const std::uint32_t feature : active) {
-        if (use_flags && data_.flags.bit_of(feature) != Flags::kNone) {
-            if (!group_flag(feature, moments)) continue;
-        } else if (!group(feature, node).varies()) {
-            continue;
-        }
+        const Groups& groups = group(feature);
+        if (!groups.varies()) continue;
         active[kept++] = feature;
         const FeatureScan found =
-            scan(data_.features[feature].kind, groups_, moments, growth_.min_leaf);
+            scan(data_.features[feature].kind, groups, moments, growth_.min_leaf);
         if (found.gain > best.gain + moments.tolerance())
             best = {found.gain, static_cast<std::int32_t>(feature), found};
     }

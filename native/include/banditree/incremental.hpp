@@ -85,7 +85,6 @@ class IncrementalTree {
     };
     // The rows below a node that is being searched, brought together only if a search needs them.
     struct Gathered {
-        bool done = false;
         std::vector<std::uint32_t> rows;
         std::vector<Sums> sums;
     };
@@ -108,10 +107,10 @@ class IncrementalTree {
     void remember(LiveNode& node, const std::vector<Search>& searches) const;
     bool goes_left(const LiveNode& node, std::uint32_t row) const;
 
-    Search search(const LiveNode& node, std::uint32_t feature, std::uint32_t row,
-                  Gathered& gathered);
-    const Groups& groups_of(const LiveNode& node, std::uint32_t feature, std::uint32_t row,
-                            Gathered& gathered);
+    void prepare(const LiveNode& node, const std::vector<std::uint32_t>& features,
+                 std::uint32_t row, Gathered& gathered);
+    Search search(const LiveNode& node, std::uint32_t feature, const Gathered& gathered);
+    const Groups& groups_of(const LiveNode& node, std::uint32_t feature, const Gathered& gathered);
     SplitFinder<Sums>& finder();
     void group_by_value(std::uint32_t feature, const Gathered& gathered);
     void group_by_histogram(const Histogram& histogram, std::uint32_t feature);

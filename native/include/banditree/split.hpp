@@ -85,35 +85,43 @@ class SplitFinder {
  public:
     SplitFinder(const Dataset& data, const Growth& growth) : data_(data), growth_(growth) {}
 
-    // The best split of the node over the features in `active`, which loses those that are constant
-    // in the node.
+    // Turns to a node, whose features in `wanted` will be asked for. The rows must stay where they
+    // are as long as groups of them are asked for.
+    void enter(const NodeRows<Sum>& node, const Moments& moments,
+               const std::vector<std::uint32_t>& wanted);
+    // The node's rows by codes of a feature; valid until the next call.
+    const Groups& group(std::uint32_t feature);
+    // Enters the node and finds its best split over the features in `active`, which loses those
+    // that are constant in the node.
     Split best(const NodeRows<Sum>& node, const Moments& moments,
                std::vector<std::uint32_t>& active);
-    const Groups& group(std::uint32_t feature, const NodeRows<Sum>& node);
 
  private:
     template <class Code>
-    void tally(const Code* codes, std::uint32_t n_codes, const NodeRows<Sum>& node);
+    void tally(const Code* codes, std::uint32_t n_codes);
     template <class Code>
-    void tally_two(const Code* codes, const NodeRows<Sum>& node);
+    void tally_two(const Code* codes);
     template <class Code>
-    void tally_dense(const Code* codes, std::uint32_t n_codes, const NodeRows<Sum>& node);
+    void tally_dense(const Code* codes, std::uint32_t n_codes);
     template <class Code>
-    void tally_sparse(const Code* codes, std::uint32_t n_codes, const NodeRows<Sum>& node);
+    void tally_sparse(const Code* codes, std::uint32_t n_codes);
     template <class Code>
-    void count(const Code* codes, const NodeRows<Sum>& node);
-    void sum_flags(const NodeRows<Sum>& node, const std::vector<std::uint32_t>& active);
-    bool group_flag(std::uint32_t feature, const Moments& moments);
+    void count(const Code* codes);
+    void sum_flags();
+    bool is_summed(std::int32_t bit) const;
+    void group_flag(std::uint32_t feature, std::uint32_t bit);
     void make_room(std::uint32_t n_codes);
 
     const Dataset& data_;
     Growth growth_;
     Groups groups_;
-    // Of each flag of the data: the sums of the node's rows that have it, and whether some but not
-    // all have it.
-    std::vector<Sum> flag_sums_;
-    std::vector<std::uint64_t> mixed_;
+    NodeRows<Sum> node_;
+    Moments moments_;
+    // Of each block of flags: which are wanted, which some row of the node has, which all have.
     std::vector<std::uint64_t> wanted_;
+    std::vector<std::uint64_t> any_;
+    std::vector<std::uint64_t> all_;
+    std::vector<Sum> flag_sums_;
     std::vector<Sum> by_code_;
     std::vector<std::uint32_t> count_by_code_;
     // Which codes occur, 64 to a word, and which of those words are not empty, for nodes much

@@ -1,0 +1,476 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "banditree/incremental.hpp"
+#include "banditree/rng.hpp"
+#include "check.hpp"
+
+using namespace banditree;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+using Values = std::vector<double>;
+using Kinds = std::vector<Kind>;
+
+struct Settings {
+    Growth growth;
+    std::uint32_t max_bins = 0;
+};
+
+// Rows as they were learned, those of weight 0 included.
+struct Log {
+    std::vector<Values> contexts;
+    Values y;
+    Values w;
+
+    void add(const Values& context, double reward, double weight) {
+        contexts.push_back(context);
+        y.push_back(reward);
+        w.push_back(weight);
+    }
+    // As wide as the last row: features that came later were missing before.
+    Values cells(std::size_t columns) const {
+        Values cells;
+        for (Values context : contexts) {
+            context.resize(columns, kNan);
+            cells.insert(cells.end(), context.begin(), context.end());
+        }
+        return cells;
+    }
+};
+
+Dataset encode_log(const Log& log, const Kinds& kinds, const std::vector<Values>& edges) {
+    Encoding encoding;
+    encoding.kinds = kinds;
+    encoding.given_edges = edges;
+    const Values cells = log.cells(kinds.size());
+    return encode({cells.data(), log.y.size(), kinds.size()}, log.y, log.w, encoding);
+}
+
+Tree batch_tree(const Log& log, const IncrementalTree& tree, const Settings& settings) {
+    const auto edges = settings.max_bins > 0 ? tree.edges() : std::vector<Values>();
+    const Dataset data = encode_log(log, tree.kinds(), edges);
+    return grow(data, Sample::of(data, std::span<const double>()), settings.growth).tree;
+}
+
+bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + std::abs(b)); }
+
+bool same_split(const Tree& a, const Node& x, const Tree& b, const Node& y) {
+    if (x.feature != y.feature || x.right != y.right || x.n != y.n) return false;
+    if (x.is_leaf()) return true;
+    if (x.missing_left != y.missing_left || (x.sides < 0) != (y.sides < 0)) return false;
+    if (x.sides < 0) return x.threshold == y.threshold;
+    return a.sides[x.sides].left == b.sides[y.sides].left &&
+           a.sides[x.sides].right == b.sides[y.sides].right;
+}
+
+bool same_tree(const Tree& a, const Tree& b) {
+    if (a.nodes.size() != b.nodes.size()) return false;
+    for (std::size_t i = 0; i < a.nodes.size(); ++i) {
+        const Node &x = a.nodes[i], &y = b.nodes[i];
+        if (!same_split(a, x, b, y)) return false;
+        if (!close(x.mean, y.mean) || !close(x.weight, y.weight)) return false;
+        if (!(std::abs(x.cost - y.cost) <= 1e-7 * (1 + y.cost))) return false;
+    }
+    return true;
+}
+
+// How the rows of a stream are made.
+struct Stream {
+    Kinds kinds;
+    std::uint64_t rewards = 0;
+    std::uint64_t weights = 0;
+    bool fine = false;
+    bool informative = false;
+    double missing = 0;
+};
+
+Stream random_stream(Rng& rng) {
+    Stream stream;
+    for (std::size_t f = 1 + rng.integer(4); f > 0; --f)
+        stream.kinds.push_back(rng.integer(3) == 0 ? Kind::category : Kind::number);
+    stream.rewards = rng.integer(4);
+    stream.weights = rng.integer(4);
+    stream.fine = rng.integer(2) == 0;
+    stream.informative = rng.integer(2) == 0;
+    stream.missing = rng.integer(2) == 0 ? 0.0 : 0.2;
+    return stream;
+}
+
+Settings random_settings(Rng& rng) {
+    Settings settings;
+    if (rng.integer(2) == 0)
+        settings.growth.min_leaf = static_cast<std::uint32_t>(1 + rng.integer(4));
+    if (rng.integer(3) == 0)
+        settings.growth.min_split = static_cast<std::uint32_t>(2 + rng.integer(9));
+    if (rng.integer(3) == 0) settings.growth.max_depth = static_cast<std::uint32_t>(rng.integer(5));
+    if (rng.integer(2) == 0) settings.max_bins = static_cast<std::uint32_t>(2 + rng.integer(7));
+    return settings;
+}
+
+double random_value(Rng& rng, const Stream& stream, Kind kind) {
+    if (rng.uniform() < stream.missing) return kNan;
+    if (kind == Kind::category) return static_cast<double>(rng.integer(6));
+    return stream.fine ? rng.normal() : static_cast<double>(rng.integer(9)) - 4;
+}
+
+Values random_context(Rng& rng, const Stream& stream) {
+    Values context;
+    for (const Kind kind : stream.kinds) context.push_back(random_value(rng, stream, kind));
+    return context;
+}
+
+double random_reward(Rng& rng, const Stream& stream, const Values& context) {
+    double signal = 0;
+    if (stream.informative)
+        for (const double value : context) signal += std::isnan(value) ? 1 : value;
+    switch (stream.rewards) {
+        case 0:
+            return signal / 4 + rng.uniform() > 0.5 ? 1 : 0;
+        case 1:
+            return std::floor(2 * signal) + static_cast<double>(rng.integer(3));
+        case 2:
+            return signal + rng.normal();
+        default:
+            return 50 + signal + static_cast<double>(rng.integer(5)) / 4;  // never near 0
+    }
+}
+
+double random_weight(Rng& rng, const Stream& stream) {
+    switch (stream.weights) {
+        case 0:
+            return static_cast<double>(rng.integer(3));
+        case 1:
+            return rng.exponential();
+        default:
+            return 1;
+    }
+}
+
+void learn_one(Rng& rng, const Stream& stream, IncrementalTree& tree, Log& log) {
+    const Values context = random_context(rng, stream);
+    const double reward = random_reward(rng, stream, context);
+    const double weight = random_weight(rng, stream);
+    tree.learn(context, reward, weight);
+    log.add(context, reward, weight);
+}
+
+// Returns false at the first row after which the two trees differ.
+bool agrees_on_stream(Rng& rng, const Stream& stream, const Settings& settings, int n_rows) {
+    IncrementalTree tree(settings.growth, settings.max_bins);
+    tree.set_kinds(stream.kinds);
+    Log log;
+    for (int row = 0; row < n_rows; ++row) {
+        learn_one(rng, stream, tree, log);
+        if (tree.n_rows() > 0 && !same_tree(tree.as_tree(), batch_tree(log, tree, settings)))
+            return false;
+    }
+    return true;
+}
+
+void learn_in_chunks(Rng& rng, const Log& log, std::size_t columns, IncrementalTree& tree) {
+    const Values cells = log.cells(columns);
+    for (std::size_t begin = 0; begin < log.y.size();) {
+        const std::size_t size = std::min<std::size_t>(rng.integer(60), log.y.size() - begin);
+        const std::span<const double> rewards(log.y), weights(log.w);
+        tree.learn_many({cells.data() + begin * columns, size, columns},
+                        rewards.subspan(begin, size), weights.subspan(begin, size));
+        begin += size;
+    }
+}
+
+// The schedule of docs/trees.md.
+std::size_t latest_renewal(std::size_t n_rows) {
+    std::size_t s = 1;
+    for (;;) {
+        const auto grown = static_cast<std::size_t>(std::ceil(1.25 * static_cast<double>(s)));
+        const std::size_t next = std::max(s + 1, grown);
+        if (next > n_rows) return s;
+        s = next;
+    }
+}
+
+Values edges_of_first(const Log& log, std::size_t n, std::uint32_t max_bins) {
+    Values column;
+    for (std::size_t row = 0; row < n; ++row) column.push_back(log.contexts[row][0]);
+    return encode_column(column, Kind::number, max_bins).values;
+}
+
+}  // namespace
+
+// ---- the same as a tree grown at once ----
+
+TEST(streams_of_any_kind_give_the_batch_tree_after_every_row) {
+    Rng rng(21);
+    for (int round = 0; round < 250; ++round) {
+        const Stream stream = random_stream(rng);
+        CHECK(agrees_on_stream(rng, stream, random_settings(rng), 40));
+    }
+}
+
+TEST(longer_streams_give_the_batch_tree_after_every_row) {
+    Rng rng(22);
+    for (int round = 0; round < 20; ++round) {
+        const Stream stream = random_stream(rng);
+        CHECK(agrees_on_stream(rng, stream, random_settings(rng), 200));
+    }
+}
+
+TEST(streams_full_of_ties) {
+    Rng rng(23);
+    for (int round = 0; round < 60; ++round) {
+        Stream stream;
+        stream.kinds = {Kind::number, Kind::category, Kind::number, Kind::category};
+        stream.missing = rng.integer(2) == 0 ? 0.0 : 0.5;
+        Settings settings;
+        settings.max_bins = rng.integer(2) == 0 ? 0 : 3;
+        settings.growth.min_leaf = static_cast<std::uint32_t>(1 + rng.integer(2));
+        CHECK(agrees_on_stream(rng, stream, settings, 60));
+    }
+}
+
+TEST(rewards_that_drift_towards_zero_and_past_it) {
+    for (const std::uint32_t max_bins : {0u, 4u}) {
+        Settings settings;
+        settings.max_bins = max_bins;
+        IncrementalTree tree(settings.growth, max_bins);
+        tree.set_kinds({Kind::number});
+        Log log;
+        for (int row = 0; row < 120; ++row) {
+            const Values context{static_cast<double>(row * 37 % 50)};
+            const double reward = 100 - row + 0.25 * (row % 3);
+            tree.learn(context, reward, 1);
+            log.add(context, reward, 1);
+            CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+        }
+    }
+}
+
+TEST(features_may_come_late) {
+    Rng rng(24);
+    for (int round = 0; round < 60; ++round) {
+        const Settings settings = random_settings(rng);
+        Stream stream = random_stream(rng);
+        IncrementalTree tree(settings.growth, settings.max_bins);
+        Log log;
+        for (int stage = 0; stage < 4; ++stage) {
+            tree.set_kinds(stream.kinds);
+            for (int row = 0; row < 15; ++row) {
+                learn_one(rng, stream, tree, log);
+                if (tree.n_rows() == 0) continue;
+                CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+            }
+            stream.kinds.push_back(rng.integer(2) == 0 ? Kind::category : Kind::number);
+        }
+    }
+}
+
+TEST(a_feature_without_values_may_become_a_category) {
+    for (const std::uint32_t max_bins : {0u, 3u}) {
+        Settings settings;
+        settings.max_bins = max_bins;
+        IncrementalTree tree(settings.growth, max_bins);
+        Log log;
+        for (int row = 0; row < 80; ++row) {
+            tree.set_kinds({Kind::number, row < 40 ? Kind::number : Kind::category});
+            const double category = row < 40 ? kNan : row % 4;
+            const Values context{static_cast<double>(row % 7), category};
+            tree.learn(context, row % 4 == 1 ? 1 : row % 7 / 8.0, 1);
+            log.add(context, row % 4 == 1 ? 1 : row % 7 / 8.0, 1);
+            CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+        }
+    }
+}
+
+TEST(learning_many_is_learning_each) {
+    Rng rng(25);
+    for (int round = 0; round < 60; ++round) {
+        const Stream stream = random_stream(rng);
+        const Settings settings = random_settings(rng);
+        IncrementalTree each(settings.growth, settings.max_bins);
+        IncrementalTree many(settings.growth, settings.max_bins);
+        each.set_kinds(stream.kinds);
+        many.set_kinds(stream.kinds);
+        Log log;
+        for (int row = 0; row < 150; ++row) learn_one(rng, stream, each, log);
+        learn_in_chunks(rng, log, stream.kinds.size(), many);
+        CHECK(each.n_rows() == many.n_rows());
+        CHECK(each.edges() == many.edges());
+        CHECK(same_tree(each.as_tree(), many.as_tree()));
+    }
+}
+
+TEST(learning_many_without_weights) {
+    IncrementalTree tree({}, 0);
+    tree.set_kinds({Kind::number});
+    const Values cells{1, 2, 3, 4}, rewards{0, 0, 1, 1};
+    tree.learn_many({cells.data(), 4, 1}, rewards, {});
+    tree.learn_many({cells.data(), 0, 1}, {}, {});
+    CHECK(tree.n_rows() == 4 && tree.as_tree().nodes[0].threshold == 2.5);
+}
+
+TEST(predictions_are_those_of_the_tree_it_is) {
+    Rng rng(26);
+    for (int round = 0; round < 60; ++round) {
+        const Stream stream = random_stream(rng);
+        const Settings settings = random_settings(rng);
+        IncrementalTree tree(settings.growth, settings.max_bins);
+        tree.set_kinds(stream.kinds);
+        Log log;
+        for (int row = 0; row < 60; ++row) learn_one(rng, stream, tree, log);
+        const Tree now = tree.as_tree();
+        for (int i = 0; i < 40; ++i) {
+            Values context = random_context(rng, stream);
+            if (i % 4 == 0) context[rng.integer(context.size())] = 1e15;  // a category never seen
+            CHECK(close(tree.predict(context.data()), now.leaf_of(context.data()).mean));
+        }
+    }
+}
+
+TEST(its_data_set_grows_the_same_tree) {
+    Rng rng(27);
+    for (int round = 0; round < 60; ++round) {
+        const Stream stream = random_stream(rng);
+        const Settings settings = random_settings(rng);
+        IncrementalTree tree(settings.growth, settings.max_bins);
+        tree.set_kinds(stream.kinds);
+        Log log;
+        for (int row = 0; row < 60; ++row) learn_one(rng, stream, tree, log);
+        const Dataset data = tree.as_dataset();
+        const Sample all = Sample::of(data, std::span<const double>());
+        CHECK(same_tree(tree.as_tree(), grow(data, all, settings.growth).tree));
+    }
+}
+
+// ---- rows, bins, kinds ----
+
+TEST(rows_are_kept_as_they_came) {
+    IncrementalTree tree({}, 2);
+    tree.set_kinds({Kind::number, Kind::category});
+    tree.learn(Values{0.1, kNan}, 1000.5, 2);
+    tree.learn(Values{5, 3}, 7, 0);  // weight 0: left out
+    tree.learn(Values{kNan, 3}, -7, 1);
+    CHECK(tree.n_rows() == 2);
+    CHECK(tree.columns()[0].at(0) == 0.1 && std::isnan(tree.columns()[0].at(1)));
+    CHECK(std::isnan(tree.columns()[1].at(0)) && tree.columns()[1].at(1) == 3);
+    CHECK(tree.reward(0) == 1000.5 && tree.reward(1) == -7);
+    CHECK(tree.weight(0) == 2 && tree.weight(1) == 1);
+}
+
+TEST(edges_are_renewed_on_schedule) {
+    Rng rng(28);
+    IncrementalTree tree({}, 4);
+    tree.set_kinds({Kind::number});
+    Log log;
+    for (std::size_t row = 1; row <= 300; ++row) {
+        const Values context{rng.integer(3) == 0 ? rng.normal()
+                                                 : static_cast<double>(rng.integer(9))};
+        log.add(context, static_cast<double>(rng.integer(2)), 1);
+        tree.learn(context, log.y.back(), 1);
+        CHECK(tree.edges()[0] == edges_of_first(log, latest_renewal(row), 4));
+    }
+}
+
+TEST(an_exact_tree_has_no_edges) {
+    IncrementalTree tree({}, 0);
+    tree.set_kinds({Kind::number, Kind::category});
+    tree.learn(Values{1, 2}, 1, 1);
+    CHECK(tree.edges().size() == 2 && tree.edges()[0].empty() && tree.edges()[1].empty());
+}
+
+TEST(kinds_that_have_values_stay) {
+    for (const std::uint32_t max_bins : {0u, 4u}) {
+        IncrementalTree tree({}, max_bins);
+        tree.set_kinds({Kind::number, Kind::category});
+        tree.learn(Values{1, 2}, 1, 1);
+        tree.learn(Values{2, 0}, 0, 1);
+        CHECK_THROWS(tree.set_kinds({Kind::number}), std::invalid_argument);
+        CHECK_THROWS(tree.set_kinds({}), std::invalid_argument);
+        CHECK_THROWS(tree.set_kinds({Kind::category, Kind::category}), std::invalid_argument);
+        CHECK_THROWS(tree.set_kinds({Kind::number, Kind::number, Kind::number}),
+                     std::invalid_argument);
+        CHECK((tree.kinds() == Kinds{Kind::number, Kind::category}));
+        tree.learn(Values{3, 1}, 1, 1);
+        CHECK(tree.n_rows() == 3 && tree.as_tree().nodes[0].n == 3);
+    }
+}
+
+TEST(a_tree_without_features_is_the_mean) {
+    for (const std::uint32_t max_bins : {0u, 4u}) {
+        IncrementalTree tree({}, max_bins);
+        for (const double reward : {1.0, 2.0, 6.0}) tree.learn({}, reward, 1);
+        CHECK(tree.predict(nullptr) == 3 && tree.as_tree().nodes.size() == 1);
+        tree.set_kinds({Kind::number});
+        tree.learn(Values{5}, 3, 1);
+        CHECK(tree.as_tree().nodes[0].n == 4);
+    }
+}
+
+TEST(rows_of_no_weight_alone_teach_nothing) {
+    IncrementalTree tree({}, 4);
+    tree.set_kinds({Kind::number});
+    tree.learn(Values{1}, 1, 0);
+    const Values cells{1, 2}, rewards{3, 4}, weights{0, 0};
+    tree.learn_many({cells.data(), 2, 1}, rewards, weights);
+    CHECK(tree.n_rows() == 0);
+    tree.learn(Values{1}, 5, 2);
+    CHECK(tree.n_rows() == 1 && tree.predict(cells.data()) == 5);
+}
+
+// ---- size and depth ----
+
+TEST(bytes_grow_with_the_rows) {
+    for (const std::uint32_t max_bins : {0u, 8u}) {
+        IncrementalTree tree({}, max_bins);
+        tree.set_kinds({Kind::number, Kind::category});
+        std::size_t before = tree.bytes();
+        for (int hundreds = 1; hundreds <= 5; ++hundreds) {
+            for (int row = 0; row < 100; ++row) {
+                const Values context{row * 0.37, static_cast<double>(row % 9)};
+                tree.learn(context, row % 2, 1);
+            }
+            CHECK(tree.encoded_bytes() >= tree.n_rows() * (8 + 1 + 1));
+            CHECK(tree.bytes() > tree.encoded_bytes());
+            CHECK(tree.bytes() > before && tree.bytes() < 2000 * tree.n_rows());
+            before = tree.bytes();
+        }
+    }
+}
+
+TEST(a_chain_of_20000_rows_can_still_learn) {
+    // Of rewards that alternate, one row is split off at a time.
+    constexpr std::size_t kRows = 20000;
+    Values cells, rewards;
+    for (std::size_t row = 0; row < kRows; ++row) {
+        cells.push_back(static_cast<double>(row));
+        rewards.push_back(static_cast<double>(row % 2));
+    }
+    IncrementalTree tree({}, 0);
+    tree.set_kinds({Kind::number});
+    tree.learn_many({cells.data(), kRows, 1}, rewards, {});
+    CHECK(tree.as_tree().depth() == kRows - 1);
+    tree.learn(Values{kRows - 1.0}, 1, 1);  // goes all the way down
+    const Values last{kRows + 5.0};
+    CHECK(tree.predict(last.data()) == 1 && tree.n_rows() == kRows + 1);
+}
+
+TEST(rewards_that_grow_geometrically_give_the_batch_tree) {
+    const Settings settings;
+    IncrementalTree tree(settings.growth, 0);
+    tree.set_kinds({Kind::number});
+    Log log;
+    double reward = 1;
+    for (int row = 0; row < 60; ++row, reward *= 3) {
+        tree.learn(Values{static_cast<double>(row)}, reward, 1);
+        log.add({static_cast<double>(row)}, reward, 1);
+        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+    }
+    CHECK(tree.as_tree().depth() >= 24);
+}

@@ -70,7 +70,9 @@ class Learning:
     means: list[float]  # of each shuffle of the data
     medians: list[float]
     longest: float
+    warm_up: float  # in all, the mean of the shuffles
     held: float
+    rows: float  # the part of it that is the rows themselves
     encoded: float
     resident: float
 
@@ -237,21 +239,22 @@ def predicting(data: Data, plan: Plan) -> list[Line]:
 
 def learn_rows(n_rows: int, plan: Plan) -> Learning:
     """Load rows at once, then learn further ones singly; anew for each shuffle of the data."""
-    means, medians, longest = [], [], 0.0
-    memory = (0.0, 0.0, 0.0)
+    means, medians, warm_ups, longest = [], [], [], 0.0
+    memory = (0.0, 0.0, 0.0, 0.0)
     for shuffle in range(plan.shuffles):
         progress(f"learning at {n_rows:,} rows, shuffle {shuffle + 1} of {plan.shuffles}")
         data = covertype(n_rows + plan.warm_up + plan.learns, shuffle)
         before = resident_before(data)
         tree = bt.IncrementalTree(max_bins=MAX_BINS)
         tree.learn_many(data.contexts[:n_rows], data.rewards[:n_rows])
-        times = learn_singly(tree, data)[plan.warm_up :]
+        first, times = np.split(learn_singly(tree, data), [plan.warm_up])
+        warm_ups.append(float(first.sum()))
         means.append(float(times.mean()))
         medians.append(float(np.median(times)))
         longest = max(longest, float(times.max()))
         if shuffle == 0:
-            memory = bytes_per_row(tree, before)
-    return Learning(means, medians, longest, *memory)
+            memory = bytes_per_row(tree, data, before)
+    return Learning(means, medians, longest, float(np.mean(warm_ups)), *memory)
 
 
 def learn_all_the_way(n_rows: int, plan: Plan) -> Learning:
@@ -261,8 +264,9 @@ def learn_all_the_way(n_rows: int, plan: Plan) -> Learning:
     tree = bt.IncrementalTree(max_bins=MAX_BINS)
     tree.learn_many(data.contexts[: plan.rows], data.rewards[: plan.rows])
     times = learn_singly(tree, data, report_every=plan.rows)
-    memory = bytes_per_row(tree, before)
-    return Learning([float(times.mean())], [float(np.median(times))], float(times.max()), *memory)
+    memory = bytes_per_row(tree, data, before)
+    mean, median, longest = float(times.mean()), float(np.median(times)), float(times.max())
+    return Learning([mean], [median], longest, 0.0, *memory)
 
 
 def learn_singly(tree: bt.IncrementalTree, data: Data, report_every: int = 0) -> FloatArray:
@@ -289,10 +293,28 @@ def resident_before(data: Data) -> float:
     return resident_bytes()
 
 
-def bytes_per_row(tree: bt.IncrementalTree, before: float) -> tuple[float, float, float]:
-    """Return what the tree holds, the size of its rows encoded, and how the process has grown."""
-    held, encoded = tree._core.bytes, tree._core.encoded_bytes
-    return held / len(tree), encoded / len(tree), (resident_bytes() - before) / len(tree)
+def bytes_per_row(
+    tree: bt.IncrementalTree, data: Data, before: float
+) -> tuple[float, float, float, float]:
+    """Return what the tree holds, its rows, their encoded size, and how the process has grown."""
+    resident = resident_bytes()
+    core = tree._core
+    in_all = (core.bytes, core.encoded_bytes, resident - before)
+    held, rows, grown_by = (n_bytes / len(tree) for n_bytes in in_all)
+    return held, rows, encoded_bytes(data), grown_by
+
+
+def encoded_bytes(data: Data) -> int:
+    """Return the size of a row and its reward, each whole-numbered column in its narrowest type."""
+    return sum(narrowest(column).itemsize for column in [*data.contexts.T, data.rewards])
+
+
+def narrowest(column: FloatArray) -> np.dtype[Any]:
+    for name in ("u1", "i1", "u2", "i2", "u4", "i4"):
+        limits = np.iinfo(name)
+        if limits.min <= column.min() and column.max() <= limits.max:
+            return np.dtype(name)
+    return column.dtype
 
 
 def learning(plan: Plan, refit: float, full: bool) -> list[Line]:
@@ -355,14 +377,17 @@ def grown(what: str, later: float, earlier: float) -> Line:
 
 def spread(learned: Learning) -> Line:
     low, high = duration(min(learned.means)), duration(max(learned.means))
-    means = f"means {low} to {high}, " if len(learned.means) > 1 else ""
-    median = duration(float(np.median(learned.medians)))
-    return Line(f"  {means}median {median}, longest {duration(learned.longest)}", "")
+    parts = [f"means {low} to {high}"] if len(learned.means) > 1 else []
+    parts.append(f"median {duration(float(np.median(learned.medians)))}")
+    parts.append(f"longest {duration(learned.longest)}")
+    if learned.warm_up:
+        parts.append(f"warm-up {duration(learned.warm_up)} in all")
+    return Line("  " + ", ".join(parts), "")
 
 
 def remembered(what: str, learned: Learning) -> Line:
     ratio = learned.held / learned.encoded
-    what += f" (process grew by {size(learned.resident)})"
+    what += f" (rows {size(learned.rows)}, process grew by {size(learned.resident)})"
     line = Line(what, size(learned.held), size(learned.encoded), multiple(ratio))
     return judged(line, "at most 2x", ratio <= 2)
 
@@ -423,12 +448,14 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"- fit, path and predict: the best of {plan.repeats} repetitions, taken in turns")
     print(f"- {note}")
     print(
-        f"- learn: max_bins={MAX_BINS}; the mean of {plan.learns:,} rows after "
-        f"{plan.warm_up} to warm up; shuffles of the data: {plan.shuffles}"
+        f"- learn: max_bins={MAX_BINS}; the mean of {plan.learns:,} rows after {plan.warm_up} to warm "
+        f"up; shuffles of the data: {plan.shuffles};\n  the bins are renewed each time the rows have "
+        "grown by a quarter, which only --full is sure to include"
     )
     print(
-        "- memory: what the tree holds, against its rows in their narrowest types; as float64 "
-        f"they take {8 * (N_FEATURES + 1)} B"
+        "- memory: what the tree holds, against its rows in their narrowest types; as float64 they "
+        f"take {8 * (N_FEATURES + 1)} B;\n  in brackets, the part of it for the rows themselves, "
+        "with room to grow, and how the process grew"
     )
     missed = [line for line in lines if line.met is False]
     return 1 if options.check and missed else 0

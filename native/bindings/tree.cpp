@@ -4,8 +4,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include "arrays.hpp"
 #include "inputs.hpp"
@@ -132,43 +136,142 @@ double lazy_predict_one(const BoundTree& bound, const DoubleArray& weights, doub
     return lazy_predict(*bound.data, std::move(sample), bound.growth, alpha, context.data());
 }
 
-template <class T, class Get>
-auto column(const Tree& tree, Get get) {
-    std::vector<T> values;
-    values.reserve(tree.nodes.size());
-    for (const Node& node : tree.nodes) values.push_back(static_cast<T>(get(node)));
-    return to_numpy(std::move(values));
+// A node as a row of numbers, in this order, for inspection from Python and for pickling.
+constexpr std::size_t kNumbers = 10;
+
+std::array<double, kNumbers> as_numbers(const Node& node) {
+    return {static_cast<double>(node.n),
+            node.weight,
+            node.mean,
+            node.cost,
+            node.gain,
+            node.threshold,
+            static_cast<double>(node.feature),
+            static_cast<double>(node.right),
+            static_cast<double>(node.sides),
+            node.missing_left ? 1.0 : 0.0};
 }
 
-// The nodes as columns, for inspection from Python; category ids, not codes, so missing is -1.
-nb::dict nodes(const BoundTree& bound) {
-    const Tree& tree = bound.tree;
-    nb::dict columns;
-    columns["n"] = column<std::int64_t>(tree, [](const Node& node) { return node.n; });
-    columns["weight"] = column<double>(tree, [](const Node& node) { return node.weight; });
-    columns["mean"] = column<double>(tree, [](const Node& node) { return node.mean; });
-    columns["cost"] = column<double>(tree, [](const Node& node) { return node.cost; });
-    columns["gain"] = column<double>(tree, [](const Node& node) { return node.gain; });
-    columns["feature"] = column<std::int64_t>(tree, [](const Node& node) { return node.feature; });
-    columns["threshold"] = column<double>(tree, [](const Node& node) { return node.threshold; });
-    columns["right"] = column<std::int64_t>(tree, [](const Node& node) { return node.right; });
-    columns["sides"] = column<std::int64_t>(tree, [](const Node& node) { return node.sides; });
-    columns["missing_left"] =
-        column<std::uint8_t>(tree, [](const Node& node) { return node.missing_left; });
-    return columns;
+double index_in(double value, double least, double end) {
+    if (!(value >= least && value < end && value == std::floor(value)))
+        throw std::invalid_argument("the nodes are damaged: an index is out of range");
+    return value;
 }
 
-nb::list sides(const BoundTree& bound) {
-    const auto ids = [](const std::vector<std::uint32_t>& codes) {
-        std::vector<std::int64_t> list;
-        for (const auto code : codes)
-            if (code > 0) list.push_back(static_cast<std::int64_t>(code) - 1);
-        return list;
+Node as_node(const double* numbers, double n_nodes, double n_features, double n_sides) {
+    Node node;
+    node.n = static_cast<std::uint32_t>(index_in(numbers[0], 1, 4294967296.0));
+    node.weight = numbers[1];
+    node.mean = numbers[2];
+    node.cost = numbers[3];
+    node.gain = numbers[4];
+    node.threshold = numbers[5];
+    node.feature = static_cast<std::int32_t>(index_in(numbers[6], -1, n_features));
+    node.right = static_cast<std::int32_t>(index_in(numbers[7], -1, n_nodes));
+    node.sides = static_cast<std::int32_t>(index_in(numbers[8], -1, n_sides));
+    node.missing_left = numbers[9] != 0;
+    return node;
+}
+
+// Whether the nodes are one tree in depth-first order, so that no walk can leave it or run in
+// circles.
+bool is_depth_first(const std::vector<Node>& nodes) {
+    std::vector<std::int32_t> rights;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (!nodes[i].is_leaf()) {
+            rights.push_back(nodes[i].right);
+            continue;
+        }
+        if (rights.empty()) return i + 1 == nodes.size();
+        if (rights.back() != static_cast<std::int32_t>(i) + 1) return false;
+        rights.pop_back();
+    }
+    return false;
+}
+
+auto nodes(const BoundTree& bound) {
+    std::vector<double> numbers;
+    for (const Node& node : bound.tree.nodes) {
+        const auto row = as_numbers(node);
+        numbers.insert(numbers.end(), row.begin(), row.end());
+    }
+    return to_numpy(std::move(numbers), bound.tree.nodes.size(), kNumbers);
+}
+
+using CategoryIds = std::tuple<std::vector<std::int64_t>, std::vector<std::int64_t>>;
+
+// Ids are codes minus one: -1 stands for missing.
+CategoryIds as_ids(const Sides& sides) {
+    const auto shifted = [](const std::vector<std::uint32_t>& codes) {
+        std::vector<std::int64_t> ids;
+        for (const auto code : codes) ids.push_back(static_cast<std::int64_t>(code) - 1);
+        return ids;
     };
-    nb::list result;
-    for (const Sides& side : bound.tree.sides)
-        result.append(nb::make_tuple(ids(side.left), ids(side.right)));
-    return result;
+    return {shifted(sides.left), shifted(sides.right)};
+}
+
+Sides as_sides(const CategoryIds& ids) {
+    const auto shifted = [](const std::vector<std::int64_t>& list) {
+        std::vector<std::uint32_t> codes;
+        for (const auto id : list)
+            codes.push_back(static_cast<std::uint32_t>(
+                index_in(static_cast<double>(id), -1, kMaxCategories) + 1));
+        std::sort(codes.begin(), codes.end());
+        return codes;
+    };
+    return {shifted(std::get<0>(ids)), shifted(std::get<1>(ids))};
+}
+
+std::vector<CategoryIds> sides(const BoundTree& bound) {
+    std::vector<CategoryIds> all;
+    for (const Sides& sides : bound.tree.sides) all.push_back(as_ids(sides));
+    return all;
+}
+
+// A tree from its nodes and sides, without data.
+BoundTree restore(const DoubleMatrix& numbers, const std::vector<CategoryIds>& sides,
+                  std::int64_t n_features) {
+    check_length(numbers.shape(1), kNumbers, "a node");
+    if (numbers.shape(0) == 0 || n_features < 0 ||
+        n_features > std::numeric_limits<std::int32_t>::max())
+        throw std::invalid_argument("the nodes are damaged: there are none");
+    BoundTree bound;
+    bound.n_features = static_cast<std::size_t>(n_features);
+    for (const auto& ids : sides) bound.tree.sides.push_back(as_sides(ids));
+    for (std::size_t i = 0; i < numbers.shape(0); ++i)
+        bound.tree.nodes.push_back(
+            as_node(numbers.data() + i * kNumbers, static_cast<double>(numbers.shape(0)),
+                    static_cast<double>(n_features), static_cast<double>(sides.size())));
+    if (!is_depth_first(bound.tree.nodes))
+        throw std::invalid_argument("the nodes are damaged: they are not one tree");
+    return bound;
+}
+
+// The rows that the tree was grown on, as far as its codes tell: contexts, rewards, weights.
+auto rows(const BoundTree& bound) {
+    if (!bound.data) throw std::invalid_argument("a pruned tree has no data");
+    const Dataset& data = *bound.data;
+    const std::size_t n = data.n_rows(), m = data.features.size();
+    std::vector<double> contexts(n * m), rewards(n), weights(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t f = 0; f < m; ++f)
+            contexts[i * m + f] = data.features[f].value_of(data.features[f].codes.at(i));
+        rewards[i] = data.offset + data.y[i];
+        weights[i] = data.weight(i);
+    }
+    return std::make_tuple(to_numpy(std::move(contexts), n, m), to_numpy(std::move(rewards)),
+                           to_numpy(std::move(weights)));
+}
+
+std::optional<Edges> edges(const BoundTree& bound) {
+    if (!bound.data || bound.data->features.empty()) return std::nullopt;
+    Edges lists;
+    bool binned = false;
+    for (const Feature& feature : bound.data->features) {
+        binned |= feature.binned;
+        lists.push_back(feature.binned ? feature.values : std::vector<double>());
+    }
+    return binned ? std::optional(lists) : std::nullopt;
 }
 
 }  // namespace
@@ -178,6 +281,7 @@ void bind_tree(nb::module_& m) {
         .def_static("fit", &fit, "contexts"_a.noconvert(), "categorical"_a.noconvert(),
                     "y"_a.noconvert(), "weights"_a.noconvert().none(), "min_split"_a, "min_leaf"_a,
                     "max_depth"_a.none(), "max_bins"_a.none(), "edges"_a.none())
+        .def_static("restore", &restore, "nodes"_a.noconvert(), "sides"_a, "n_features"_a)
         .def("predict_one", &predict_one, "context"_a.noconvert())
         .def("predict", &predict, "contexts"_a.noconvert())
         .def("prune", &prune, "alpha"_a)
@@ -185,6 +289,8 @@ void bind_tree(nb::module_& m) {
         .def("cross_validate", &cross_validate_tree, "folds"_a.noconvert(), "n_folds"_a)
         .def("lazy_predict_one", &lazy_predict_one, "weights"_a.noconvert(), "alpha"_a,
              "context"_a.noconvert())
+        .def("rows", &rows)
+        .def("edges", &edges)
         .def("nodes", &nodes)
         .def("sides", &sides)
         .def_prop_ro("n_features", [](const BoundTree& bound) { return bound.n_features; })

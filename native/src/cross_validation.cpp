@@ -41,38 +41,12 @@ struct HeldOut {
     RangeSums squared;
 };
 
-// Which way a row of the data goes at a node of a tree grown on other rows of it.
-class Router {
- public:
-    Router(const Dataset& data, const Tree& tree) : data_(data), tree_(tree) {}
-    std::int32_t next(std::int32_t i, std::uint32_t row) const {
-        const Node& node = tree_.nodes[i];
-        return tree_.goes_left_value(node, value_of(data_.features[node.feature], row))
-                   ? i + 1
-                   : node.right;
-    }
-
- private:
-    static double value_of(const Feature& feature, std::uint32_t row) {
-        const std::uint32_t code = feature.codes.at(row);
-        if (code == 0) return std::numeric_limits<double>::quiet_NaN();
-        if (feature.kind == Kind::category) return code - 1;
-        if (!feature.binned) return feature.values[code - 1];
-        // Any value of the bin will do: its upper edge, which still goes left at a threshold there.
-        return code <= feature.values.size() ? feature.values[code - 1]
-                                             : std::numeric_limits<double>::max();
-    }
-    const Dataset& data_;
-    const Tree& tree_;
-};
-
 // One held-out row: each node on its way answers for the betas from its own alpha up to the alpha
 // of the nodes above.
 void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>& first_beta,
            std::size_t n_betas, std::uint32_t row, HeldOut& held_out) {
-    const Router router(data, tree);
     std::size_t end = n_betas;
-    for (std::int32_t i = 0;; i = router.next(i, row)) {
+    for (std::int32_t i = 0;;) {
         const std::size_t begin = first_beta[i];
         if (begin < end) {
             const double difference = data.offset + data.y[row] - tree.nodes[i].mean;
@@ -82,6 +56,10 @@ void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>
             end = begin;
         }
         if (end == 0) return;
+        const Node& node = tree.nodes[i];
+        const Feature& feature = data.features[node.feature];
+        const double value = feature.value_of(feature.codes.at(row));
+        i = tree.goes_left_value(node, value) ? i + 1 : node.right;
     }
 }
 

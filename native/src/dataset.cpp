@@ -150,10 +150,6 @@ void CodeColumn::widen_for(std::uint32_t code) {
         copy_into(std::vector<std::uint32_t>());
 }
 
-void CodeColumn::reserve(std::size_t n) {
-    std::visit([n](auto& cells) { cells.reserve(n); }, cells_);
-}
-
 void CodeColumn::push(std::uint32_t code) {
     widen_for(code);
     std::visit(
@@ -218,6 +214,13 @@ std::uint32_t Feature::code_of(double value) const {
     return static_cast<std::uint32_t>(std::lower_bound(values.begin(), values.end(), value) -
                                       values.begin()) +
            1;
+}
+
+double Feature::value_of(std::uint32_t code) const {
+    if (code == 0) return std::numeric_limits<double>::quiet_NaN();
+    if (kind == Kind::category) return code - 1;
+    if (code <= values.size()) return values[code - 1];
+    return values.empty() ? 0 : std::nextafter(values.back(), std::numeric_limits<double>::max());
 }
 
 double Feature::threshold(std::uint32_t below, std::uint32_t above) const {

@@ -76,6 +76,15 @@ class Tree:
         max_bins: int | None,
         edges: Sequence[Sequence[float]] | None,
     ) -> Tree: ...
+    @staticmethod
+    def restore(
+        nodes: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        sides: Sequence[tuple[Sequence[int], Sequence[int]]],
+        n_features: int,
+    ) -> Tree: ...
     def predict_one(
         self,
         context: Annotated[
@@ -119,8 +128,16 @@ class Tree:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> float: ...
-    def nodes(self) -> dict: ...
-    def sides(self) -> list: ...
+    def rows(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]: ...
+    def edges(self) -> list[list[float]] | None: ...
+    def nodes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+    def sides(self) -> list[tuple[list[int], list[int]]]: ...
     @property
     def n_features(self) -> int: ...
     @property

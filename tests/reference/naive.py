@@ -17,6 +17,7 @@ from typing import Any
 Row = Sequence[Any]
 Number = Any  # Fraction, or float where speed matters more
 Edges = dict[int, list[float]]
+Order = dict[int, list[Any]]  # of each categorical column: its categories as they first appear
 Split = tuple["Sums", dict[str, Any]]  # what it sends left; fields of the node
 
 GAIN_TIE = Fraction(1, 10**12)
@@ -97,7 +98,7 @@ class Grower:
     min_leaf: int
     max_depth: int | None
     edges: Edges
-    order: dict[int, list[Any]]  # of each categorical column: its categories as they first appear
+    order: Order
 
     def total(self, members: Sequence[int]) -> Sums:
         return sum((self.sums[i] for i in members), Sums(0, 0, 0, 0))
@@ -166,7 +167,8 @@ class Grower:
             yield left + values[keys[-1]], {"threshold": None, "missing": "right"}
 
     def category_splits(self, feature: int, groups: dict[Any, Sums]) -> Iterator[Split]:
-        rank = {category: i for i, category in enumerate([*self.order[feature], None])}
+        rank = {category: i for i, category in enumerate([None, *self.order[feature]])}
+        # Equal means part only where min_leaf forbids the better cuts; then missing comes first.
         ordered = sorted(groups, key=lambda category: (groups[category].mean, rank[category]))
         left = Sums(0, 0, 0, 0)
         for cut in range(1, len(ordered)):
@@ -190,6 +192,7 @@ def grow(
     min_leaf: int = 1,
     max_depth: int | None = None,
     edges: Edges | None = None,
+    order: Order | None = None,
     number: Callable[[float], Number] = Fraction,
 ) -> Node:
     weights = [1] * len(rows) if weights is None else weights
@@ -199,12 +202,18 @@ def grow(
         w, reward = number(weights[i]), number(y[i])
         sums.append(Sums(1, w, w * reward, w * reward * reward))
     data = [rows[i] for i in kept]
-    order = {
-        j: list(dict.fromkeys(r[j] for r in data if not is_missing(r[j]))) for j in categorical
-    }
+    order = category_order(data, None, categorical) if order is None else order
     zero = number(sorted([0, min(y[i] for i in kept), max(y[i] for i in kept)])[1])
     grower = Grower(data, sums, categorical, min_split, min_leaf, max_depth, edges or {}, order)
     return grower.node(list(range(len(data))), 0, zero)
+
+
+def category_order(
+    rows: Sequence[Row], weights: Sequence[float] | None, categorical: Collection[int]
+) -> Order:
+    weights = [1] * len(rows) if weights is None else weights
+    kept = [row for row, w in zip(rows, weights, strict=True) if w > 0]
+    return {j: list(dict.fromkeys(r[j] for r in kept if not is_missing(r[j]))) for j in categorical}
 
 
 def bin_edges(
@@ -306,6 +315,7 @@ def cross_validate(
     **settings: Any,
 ) -> CrossValidation:
     weights = [1] * len(rows) if weights is None else weights
+    order = category_order(rows, weights, settings.get("categorical", ()))
     tree = grow(rows, y, weights, number=number, **settings)
     alphas = [float(alpha) for alpha, _, _ in pruning_path(tree)]
     betas = [math.sqrt(a * b) for a, b in pairwise(alphas)] + [math.inf]
@@ -314,7 +324,7 @@ def cross_validate(
         rest = [i for i, f in enumerate(folds) if f != fold]
         held_out = [i for i, f in enumerate(folds) if f == fold]
         part = [[data[i] for i in rest] for data in (rows, y, weights)]
-        fold_tree = grow(*part, number=number, **settings)
+        fold_tree = grow(*part, number=number, order=order, **settings)
         for k, beta in enumerate(betas):
             pruned = prune(fold_tree, beta * float(fold_tree.weight / tree.weight))
             for i in held_out:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import banditree as bt
 from reference import naive
-from reference.strategies import Data, data_sets, tree_settings, unhurried
+from reference.strategies import Data, cases, unhurried
 
 Options = dict[str, Any]
+Case = tuple[Data, Options]
 BINS = st.none() | st.integers(2, 6)
 
 
@@ -57,8 +58,9 @@ def assert_same(node: dict[str, Any], expected: dict[str, Any]) -> None:
 
 
 @unhurried
-@given(data_sets(), tree_settings(), BINS)
-def test_same_tree(data: Data, options: Options, max_bins: int | None) -> None:
+@given(cases(), BINS)
+def test_same_tree(case: Case, max_bins: int | None) -> None:
+    data, options = case
     tree = library_tree(data, options, max_bins)
     expected = naive_tree(data, options, max_bins)
     assert_same(tree.to_dict(), naive.to_dict(expected))
@@ -66,12 +68,19 @@ def test_same_tree(data: Data, options: Options, max_bins: int | None) -> None:
 
 
 @unhurried
-@given(data_sets(exact=False), tree_settings(min_leaf=1), BINS)
-def test_same_tree_where_sums_are_rounded(
-    data: Data, options: Options, max_bins: int | None
-) -> None:
+@given(cases(exact=False), BINS)
+def test_same_tree_where_sums_are_rounded(case: Case, max_bins: int | None) -> None:
+    data, options = case
     expected = naive_tree(data, options, max_bins)
     assert_same(library_tree(data, options, max_bins).to_dict(), naive.to_dict(expected))
+
+
+def test_a_row_of_weight_zero_is_not_there() -> None:
+    # "b", "c" and "d" have equal means, and min_leaf forbids the cut that keeps them together.
+    rows, y = [[value] for value in ("c", "b", "d", "a", "c")], [1, 0, 0, 1, 0]
+    tree = bt.Tree(min_leaf=2).fit(rows, y, weights=[0, 2, 1, 1, 1])
+    without = bt.Tree(min_leaf=2).fit(rows[1:], y[1:], weights=[2, 1, 1, 1])
+    assert tree.to_dict() == without.to_dict()
 
 
 def test_categories_are_listed_in_the_order_of_their_first_appearance() -> None:
@@ -81,8 +90,9 @@ def test_categories_are_listed_in_the_order_of_their_first_appearance() -> None:
 
 
 @unhurried
-@given(data_sets(), tree_settings(), BINS)
-def test_same_predictions(data: Data, options: Options, max_bins: int | None) -> None:
+@given(cases(), BINS)
+def test_same_predictions(case: Case, max_bins: int | None) -> None:
+    data, options = case
     rows = data.rows + data.others
     expected = naive_tree(data, options, max_bins)
     found = library_tree(data, options, max_bins).predict(rows)
@@ -90,8 +100,9 @@ def test_same_predictions(data: Data, options: Options, max_bins: int | None) ->
 
 
 @unhurried
-@given(data_sets(), tree_settings(), BINS)
-def test_same_path(data: Data, options: Options, max_bins: int | None) -> None:
+@given(cases(), BINS)
+def test_same_path(case: Case, max_bins: int | None) -> None:
+    data, options = case
     path = library_tree(data, options, max_bins).pruning_path()
     alphas, leaves, costs = zip(
         *naive.pruning_path(naive_tree(data, options, max_bins)), strict=True
@@ -102,8 +113,9 @@ def test_same_path(data: Data, options: Options, max_bins: int | None) -> None:
 
 
 @unhurried
-@given(data_sets(max_rows=25), tree_settings())
-def test_same_pruned_trees(data: Data, options: Options) -> None:
+@given(cases(max_rows=25))
+def test_same_pruned_trees(case: Case) -> None:
+    data, options = case
     tree, expected = library_tree(data, options), naive_tree(data, options)
     alphas = [float(alpha) for alpha, _, _ in naive.pruning_path(expected)]
     between = [(a + b) / 2 for a, b in pairwise(alphas)]
@@ -122,8 +134,9 @@ def can_be_cross_validated(data: Data) -> bool:
 
 
 @unhurried
-@given(data_sets(max_rows=25), tree_settings(), BINS)
-def test_same_cross_validation(data: Data, options: Options, max_bins: int | None) -> None:
+@given(cases(max_rows=25), BINS)
+def test_same_cross_validation(case: Case, max_bins: int | None) -> None:
+    data, options = case
     assume(can_be_cross_validated(data))
     found = library_tree(data, options, max_bins).cross_validate(data.folds)
     settings = naive_options(data, options, max_bins)

@@ -129,6 +129,11 @@ def test_same_tree_where_rewards_come_closer_to_zero(y: list[float]) -> None:
     assert_same_after_every_row(Stream(rows, y, [1] * len(y), [], ()), {})
 
 
+def test_a_leaf_of_equal_contexts_that_another_joined_before_it_may_be_split() -> None:
+    rows, y = [[1], [1], [-1], [-1], [0], [1]], [0, 1, 1, 1, 0, 0]
+    assert_same_after_every_row(Stream(rows, y, [1] * 6, [], ()), {"min_split": 4})
+
+
 def mixed_stream(n: int, reward: str) -> Stream:
     """Six features of all kinds, with gaps, a late feature, and weights of 0."""
     rng = np.random.default_rng(11)

@@ -14,7 +14,6 @@ enum class Kind : std::uint8_t { number, category };
 // A column of codes in the narrowest of three widths; it widens by itself.
 class CodeColumn {
  public:
-    void reserve(std::size_t n);
     void push(std::uint32_t code);
     void assign(std::span<const std::uint32_t> codes, std::uint32_t largest);
     // The code of a row is that of its slot.
@@ -45,6 +44,9 @@ struct Feature {
     std::vector<double> values;
 
     std::uint32_t code_of(double value) const;  // for binned numbers and categories
+    // A value that has the code: of a bin, its upper edge or, in the last, the number above the
+    // last edge.
+    double value_of(std::uint32_t code) const;
     // The threshold of a split whose sides are codes <= below and codes >= above.
     double threshold(std::uint32_t below, std::uint32_t above) const;
 };

@@ -103,9 +103,7 @@ def _one_per_row(values: Any, n_rows: int, name: str, error: type[BanditreeError
             f"{np.shape(values)}; pass one column, for instance {name}.ravel()"
         )
     if len(array) != n_rows:
-        raise error(
-            f"{name} has {len(array)} entries for {n_rows} contexts; pass one per context"
-        )
+        raise error(f"{name} has {len(array)} entries for {n_rows} contexts; pass one per context")
     return array
 
 

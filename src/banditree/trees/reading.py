@@ -36,25 +36,23 @@ def predict(core: Predictor, encoder: Encoder, contexts: Any) -> Any:
 
 def nodes_to_dict(core: _core.Tree, encoder: Encoder) -> dict[str, Any]:
     """Return the nodes as nested dictionaries, children under "left" and "right"."""
-    columns = {name: column.tolist() for name, column in core.nodes().items()}
-    sides = core.sides()
-    names = encoder.features
-    nodes: list[dict[str, Any]] = []
-    for i in range(len(columns["n"])):
-        nodes.append({key: columns[key][i] for key in ("n", "weight", "mean", "cost")})
-    for i, feature in enumerate(columns["feature"]):
+    table, sides, names = core.nodes().tolist(), core.sides(), encoder.features
+    nodes: list[dict[str, Any]] = [
+        {"n": int(n), "weight": weight, "mean": mean, "cost": cost}
+        for n, weight, mean, cost, *_ in table
+    ]
+    for i, (*_, gain, threshold, feature, right, side, missing_left) in enumerate(table):
         if feature < 0:
             continue
         node = nodes[i]
-        node["gain"] = columns["gain"][i]
-        node["feature"] = names[feature]
-        node["missing"] = "left" if columns["missing_left"][i] else "right"
-        if columns["sides"][i] >= 0:
-            node["categories"] = _categories(sides[columns["sides"][i]], encoder, feature)
+        node["gain"] = gain
+        node["feature"] = names[int(feature)]
+        node["missing"] = "left" if missing_left else "right"
+        if side >= 0:
+            node["categories"] = _categories(sides[int(side)], encoder, int(feature))
         else:
-            threshold = columns["threshold"][i]
             node["threshold"] = threshold if threshold < float("inf") else None
-        node["left"], node["right"] = nodes[i + 1], nodes[columns["right"][i]]
+        node["left"], node["right"] = nodes[i + 1], nodes[int(right)]
     return nodes[0]
 
 
@@ -62,13 +60,12 @@ def _categories(
     sides: tuple[list[int], list[int]], encoder: Encoder, feature: int
 ) -> dict[str, list[Any]]:
     values = encoder.categories(feature)
-    left, right = sides
-    return {"left": [values[i] for i in left], "right": [values[i] for i in right]}
+    # The id -1, missing, is told by "missing".
+    left, right = ([values[i] for i in ids if i >= 0] for ids in sides)
+    return {"left": left, "right": right}
 
 
-def edges_by_name(
-    edges: list[list[float]], encoder: Encoder
-) -> dict[FeatureName, FloatArray]:
+def edges_by_name(edges: list[list[float]], encoder: Encoder) -> dict[FeatureName, FloatArray]:
     """Return the bin edges of the number features."""
     names = zip(encoder.features, encoder.is_categorical, edges, strict=True)
     return {name: np.array(list_) for name, categorical, list_ in names if not categorical}

@@ -15,7 +15,7 @@ from banditree.trees.inputs import check_alpha, check_rewards, check_weights
 from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath
 from banditree.trees.settings import Settings
-from banditree.types import Context, Contexts, FeatureName, FloatArray
+from banditree.types import Context, Contexts, FeatureName
 
 
 class Tree:
@@ -66,7 +66,9 @@ class Tree:
         self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
         self._encoder = Encoder(self._settings.categorical)
         self._core: _core.Tree | None = None
-        self._used: NDArray[np.bool_] | None = None  # rows of positive weight, if weights were given
+        self._used: NDArray[np.bool_] | None = (
+            None  # rows of positive weight, if weights were given
+        )
 
     def __repr__(self) -> str:
         return f"Tree({self._settings})"
@@ -188,12 +190,31 @@ class Tree:
         return nodes_to_dict(self._fitted(), self._encoder)
 
     def to_text(self) -> str:
-        """Return a drawing for the terminal: on each line a rule, and the mean and n of its rows."""
+        """Return a drawing for the terminal: a line per node, with its rule, mean and n."""
         return tree_to_text(self.to_dict())
 
     def to_svg(self, *, max_depth: int | None = None) -> str:
         """Return a picture of the tree; splits below `max_depth` are summed up."""
         return tree_to_svg(self.to_dict(), max_depth=max_depth)
+
+    def __getstate__(self) -> dict[str, Any]:
+        core = self._core
+        state = {"settings": self._settings, "encoder": self._encoder.state(), "used": self._used}
+        if core is not None:
+            state["nodes"] = core.nodes(), core.sides(), core.n_features
+            state["data"] = (*core.rows(), core.edges()) if core.n_rows else None
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._settings, self._used = state["settings"], state["used"]
+        self._encoder = Encoder.from_state(state["encoder"])
+        self._core = None
+        if state.get("data") is not None:
+            rows, y, weights, edges = state["data"]
+            kinds = self._encoder.is_categorical
+            self._core = _core.Tree.fit(rows, kinds, y, weights, *self._settings.growth, edges)
+        elif "nodes" in state:
+            self._core = _core.Tree.restore(*state["nodes"])
 
     def _fitted(self) -> _core.Tree:
         if self._core is None:
@@ -201,9 +222,7 @@ class Tree:
         return self._core
 
 
-def _edges_by_feature(
-    bin_edges: Mapping[FeatureName, Any], encoder: Encoder
-) -> list[list[float]]:
+def _edges_by_feature(bin_edges: Mapping[FeatureName, Any], encoder: Encoder) -> list[list[float]]:
     unknown = [name for name in bin_edges if name not in encoder.features]
     if unknown:
         raise InvalidParameterError(

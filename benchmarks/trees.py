@@ -67,7 +67,7 @@ class Line:
 class Learning:
     """What it took to learn row by row; times in seconds, memory in bytes per row."""
 
-    means: list[float]  # of each shuffle of the data
+    means: list[float]  # of each shuffle of the data, or of each stretch of the way
     medians: list[float]
     longest: float
     warm_up: float  # in all, the mean of the shuffles
@@ -265,8 +265,9 @@ def learn_all_the_way(n_rows: int, plan: Plan) -> Learning:
     tree.learn_many(data.contexts[: plan.rows], data.rewards[: plan.rows])
     times = learn_singly(tree, data, report_every=plan.rows)
     memory = bytes_per_row(tree, data, before)
-    mean, median, longest = float(times.mean()), float(np.median(times)), float(times.max())
-    return Learning([mean], [median], longest, 0.0, *memory)
+    stretches = times.reshape(-1, plan.rows)
+    means, medians = stretches.mean(axis=1).tolist(), np.median(stretches, axis=1).tolist()
+    return Learning(means, medians, float(times.max()), 0.0, *memory)
 
 
 def learn_singly(tree: bt.IncrementalTree, data: Data, report_every: int = 0) -> FloatArray:
@@ -335,6 +336,9 @@ def learning(plan: Plan, refit: float, full: bool) -> list[Line]:
         way = in_new_process(learn_all_the_way, many, plan)
         lines.append(
             grown(f"mean from {few:,} to {many:,}, against {few:,}", way.mean, at_few.mean)
+        )
+        lines.append(
+            grown(f"  its last {few:,} rows, against its first", way.means[-1], way.means[0])
         )
         lines.append(spread(way))
         memory.append(remembered(f"memory per row at {many:,}, one by one", way))
@@ -448,9 +452,9 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"- fit, path and predict: the best of {plan.repeats} repetitions, taken in turns")
     print(f"- {note}")
     print(
-        f"- learn: max_bins={MAX_BINS}; the mean of {plan.learns:,} rows after {plan.warm_up} to warm "
-        f"up; shuffles of the data: {plan.shuffles};\n  the bins are renewed each time the rows have "
-        "grown by a quarter, which only --full is sure to include"
+        f"- learn: max_bins={MAX_BINS}; the mean of {plan.learns:,} rows after {plan.warm_up} to "
+        f"warm up; shuffles of the data: {plan.shuffles};\n  the bins are renewed each time the "
+        "rows have grown by a quarter, which only --full is sure to include"
     )
     print(
         "- memory: what the tree holds, against its rows in their narrowest types; as float64 they "

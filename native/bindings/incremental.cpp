@@ -36,7 +36,7 @@ void set_categorical(IncrementalTree& tree, const ByteArray& categorical) {
 
 void learn(IncrementalTree& tree, const DoubleArray& context, double reward, double weight) {
     check_room(tree, 1);
-    check_contexts({context.data(), 1, context.shape(0)}, tree.kinds());
+    check_contexts({context.data(), 1, context.shape(0)}, tree.rows().kinds());
     check_reward(reward);
     check_weight(weight);
     tree.learn(as_span(context), reward, weight);
@@ -47,7 +47,7 @@ void learn_many(IncrementalTree& tree, const DoubleMatrix& contexts, const Doubl
     const Matrix matrix = as_matrix(contexts);
     const auto w = weights ? as_span(*weights) : std::span<const double>();
     check_room(tree, matrix.rows);
-    check_contexts(matrix, tree.kinds());
+    check_contexts(matrix, tree.rows().kinds());
     check_length(rewards.shape(0), matrix.rows, "y");
     if (weights) check_length(w.size(), matrix.rows, "weights");
     for (const double reward : as_span(rewards)) check_reward(reward);
@@ -56,7 +56,7 @@ void learn_many(IncrementalTree& tree, const DoubleMatrix& contexts, const Doubl
 }
 
 double predict_one(const IncrementalTree& tree, const DoubleArray& context) {
-    check_length(context.shape(0), tree.kinds().size(), "context");
+    check_length(context.shape(0), tree.rows().kinds().size(), "context");
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
     check_finite(as_span(context));
     return tree.predict(context.data());
@@ -64,12 +64,12 @@ double predict_one(const IncrementalTree& tree, const DoubleArray& context) {
 
 BoundTree as_tree(const IncrementalTree& tree) {
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
-    return {tree.as_tree(), tree.growth(), tree.kinds().size(),
-            std::make_shared<const Dataset>(tree.as_dataset())};
+    return {tree.as_tree(), tree.growth(), tree.rows().kinds().size(),
+            std::make_shared<const Dataset>(tree.rows().snapshot())};
 }
 
 auto predict(const IncrementalTree& tree, const DoubleMatrix& contexts) {
-    check_length(contexts.shape(1), tree.kinds().size(), "context");
+    check_length(contexts.shape(1), tree.rows().kinds().size(), "context");
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
     std::vector<double> means(contexts.shape(0));
     for (std::size_t i = 0; i < means.size(); ++i)
@@ -79,12 +79,12 @@ auto predict(const IncrementalTree& tree, const DoubleMatrix& contexts) {
 
 // The rows learned so far: contexts, rewards, weights.
 auto rows(const IncrementalTree& tree) {
-    const std::size_t n = tree.n_rows(), m = tree.columns().size();
+    const std::size_t n = tree.n_rows(), m = tree.rows().kinds().size();
     std::vector<double> contexts(n * m), rewards(n), weights(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t f = 0; f < m; ++f) contexts[i * m + f] = tree.columns()[f].at(i);
-        rewards[i] = tree.reward(i);
-        weights[i] = tree.weight(i);
+    for (std::uint32_t i = 0; i < n; ++i) {
+        for (std::uint32_t f = 0; f < m; ++f) contexts[i * m + f] = tree.rows().value(f, i);
+        rewards[i] = tree.rows().reward(i);
+        weights[i] = tree.rows().data().weight(i);
     }
     return std::make_tuple(to_numpy(std::move(contexts), n, m), to_numpy(std::move(rewards)),
                            to_numpy(std::move(weights)));
@@ -103,10 +103,12 @@ void bind_incremental(nb::module_& m) {
         .def("predict_one", &predict_one, "context"_a.noconvert())
         .def("predict", &predict, "contexts"_a.noconvert())
         .def("as_tree", &as_tree)
-        .def("edges", &IncrementalTree::edges)
+        .def("edges", [](const IncrementalTree& tree) { return tree.rows().edges(); })
         .def("rows", &rows)
         .def_prop_ro("n_rows", &IncrementalTree::n_rows)
-        .def_prop_ro("n_features", [](const IncrementalTree& tree) { return tree.kinds().size(); })
+        .def_prop_ro("n_features",
+                     [](const IncrementalTree& tree) { return tree.rows().kinds().size(); })
         .def_prop_ro("bytes", &IncrementalTree::bytes)
-        .def_prop_ro("encoded_bytes", &IncrementalTree::encoded_bytes);
+        .def_prop_ro("encoded_bytes",
+                     [](const IncrementalTree& tree) { return tree.rows().value_bytes(); });
 }

@@ -244,6 +244,25 @@ Case chain(std::size_t n) {
     return rows;
 }
 
+// Each split gains 1 and sends one value to the left; the mean of a leaf is its value.
+Tree hand_made_chain(std::int32_t n_splits) {
+    Tree tree;
+    for (std::int32_t i = 0; i < n_splits; ++i) {
+        Node split, leaf;
+        split.feature = 0;
+        split.threshold = i;
+        split.gain = 1;
+        split.cost = n_splits - i;
+        split.right = 2 * i + 2;
+        leaf.mean = i;
+        tree.nodes.push_back(split);
+        tree.nodes.push_back(leaf);
+    }
+    tree.nodes.emplace_back();
+    tree.nodes.back().mean = n_splits;
+    return tree;
+}
+
 }  // namespace
 
 // ---- numbers ----
@@ -594,15 +613,23 @@ TEST(cross_validation_is_what_the_pruned_trees_of_the_folds_say) {
 
 // ---- depth ----
 
-TEST(a_chain_of_20000_nodes_does_not_exhaust_the_stack) {
-    constexpr std::size_t kRows = 20000;
+TEST(a_chain_is_grown_without_recursion) {
+    constexpr std::size_t kRows = 5000;
     const Case rows = chain(kRows);
-    const Dataset data = rows.data();
-    const Tree tree = grow_all(data, rows.growth);
+    const Tree tree = grow_all(rows);
     CHECK(tree.depth() == kRows - 1 && tree.n_leaves() == kRows);
     CHECK(predict(tree, {double(kRows)}) == 1 && predict(tree, {-1}) == 0);
     CHECK(tree.pruning_path().leaves.front() == kRows);
-    CHECK(tree.prune(0).depth() == kRows - 1 && tree.prune(kInfinity).nodes.size() == 1);
+}
+
+TEST(a_chain_of_100000_nodes_is_walked_and_pruned_without_recursion) {
+    constexpr std::int32_t kSplits = 100000;
+    const Tree tree = hand_made_chain(kSplits);
+    CHECK(tree.depth() == kSplits && tree.n_leaves() == kSplits + 1);
+    CHECK(predict(tree, {double(kSplits)}) == kSplits);
+    CHECK(tree.prune(0.5).depth() == kSplits && tree.prune(2).nodes.size() == 1);
+    const PruningPath path = tree.pruning_path();
+    CHECK(path.alphas.back() == 1 && path.leaves.back() == 1 && path.leaves[0] == kSplits + 1);
 }
 
 TEST(rewards_that_grow_geometrically_are_peeled_off_one_by_one) {

@@ -74,11 +74,14 @@ def test_same_as_growing_and_pruning(
     data: Data, options: Options, max_bins: int | None, kind: str, seed: int
 ) -> None:
     data = used(data)
+    if data.categorical and kind == "multinomial":
+        # The order of categories of equal mean would matter, and hang on rows that are left out.
+        options = {**options, "min_leaf": 1}
     weights = bootstrap_weights(kind, seed, len(data.y))
     assert_lazy_equals_grown(data, options, max_bins, weights)
 
 
-@given(data_sets(max_rows=15), tree_settings(), BINS)
+@given(data_sets(max_rows=15), tree_settings(min_leaf=1), BINS)
 def test_weights_of_the_tree_itself_are_replaced(
     data: Data, options: Options, max_bins: int | None
 ) -> None:

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "banditree/grow.hpp"
-#include "banditree/raw_column.hpp"
+#include "banditree/row_store.hpp"
 
 namespace banditree {
 
@@ -17,7 +17,7 @@ class IncrementalTree {
  public:
     // max_bins 0: exact.
     IncrementalTree(const Growth& growth, std::uint32_t max_bins)
-        : growth_(growth), max_bins_(max_bins) {}
+        : growth_(growth), rows_(max_bins) {}
     IncrementalTree(const IncrementalTree&) = delete;
     IncrementalTree& operator=(const IncrementalTree&) = delete;
 
@@ -30,18 +30,11 @@ class IncrementalTree {
                     std::span<const double> weights);
     double predict(const double* context) const;
     Tree as_tree() const;
-    Dataset as_dataset() const;
-    // Of each feature; empty for categories and for an exact tree.
-    std::vector<std::vector<double>> edges() const;
 
-    std::size_t n_rows() const { return data_.n_rows(); }
-    const std::vector<Kind>& kinds() const { return kinds_; }
+    std::size_t n_rows() const { return rows_.n_rows(); }
+    const RowStore& rows() const { return rows_; }
     const Growth& growth() const { return growth_; }
-    const std::vector<RawColumn>& columns() const { return columns_; }
-    double reward(std::size_t row) const { return rewards_.at(row); }
-    double weight(std::size_t row) const { return data_.weight(row); }
     std::size_t bytes() const;
-    std::size_t encoded_bytes() const;
 
  private:
     // Sums by feature and code, for nodes with so many rows that a pass over them would cost more.
@@ -58,6 +51,7 @@ class IncrementalTree {
         std::unique_ptr<Histogram> histogram;
     };
     // Numbers are compared by key: the bin if the tree has bins, else the value itself.
+    enum Side : std::uint8_t { kUnseen, kLeft, kRight };
     struct LiveNode {
         Moments moments;
         std::uint32_t depth = 0;
@@ -89,13 +83,6 @@ class IncrementalTree {
         std::vector<Sums> sums;
     };
 
-    bool exact() const { return max_bins_ == 0; }
-    double key(std::uint32_t feature, std::uint32_t row) const;
-    std::uint32_t append(std::span<const double> context, double reward, double weight);
-    void append_weight(double weight);
-    bool move_offset();
-    bool renewal_due();
-    void renew_bins(std::size_t n_rows);
     void rebuild();
     void insert(std::uint32_t row);
 
@@ -118,37 +105,26 @@ class IncrementalTree {
 
     void watch(LiveNode& node, std::uint32_t row);
     void tally(Histogram& histogram, std::uint32_t row) const;
-    std::size_t n_codes() const;
 
     void regrow(std::int32_t node, std::vector<std::uint32_t> rows);
     void plant(std::int32_t node, const Grown& grown, const Dataset& data,
                const std::vector<std::uint32_t>* row_of);
     void fill(LiveNode& live, const Grown& grown, std::size_t i, const Dataset& data) const;
     bool all_alike(const std::vector<std::uint32_t>& rows) const;
-    bool alike(std::uint32_t a, std::uint32_t b) const;
     std::int32_t allocate();
     void release_below(std::int32_t node);
     std::vector<std::uint32_t> rows_below(const LiveNode& node) const;
-    Dataset encode_rows(const std::vector<std::uint32_t>& rows) const;
     double threshold(const LiveNode& node) const;
     bool follows_missing_left(const LiveNode& node) const;
     bool context_goes_left(const LiveNode& node, double value) const;
 
     Growth growth_;
-    std::uint32_t max_bins_;
-    std::vector<Kind> kinds_;
-    std::vector<RawColumn> columns_;
-    RawColumn rewards_;
-    double lowest_ = 0;
-    double highest_ = 0;
-    Dataset data_;  // without codes of number features if the tree is exact
-    std::size_t renewed_at_ = 0;
+    RowStore rows_;
     std::deque<LiveNode> nodes_;
     std::vector<std::int32_t> free_;
 
     std::size_t histogram_from_ = 0;  // rows from which a node keeps a histogram
 
-    std::vector<std::uint32_t> row_codes_;  // of the newest row
     // Scratch of a search.
     std::unique_ptr<SplitFinder<Sums>> finder_;
     Groups groups_;

@@ -1,0 +1,74 @@
+// Rows that keep arriving: their values, and the codes that trees are grown on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "banditree/dataset.hpp"
+#include "banditree/raw_column.hpp"
+#include "banditree/sums.hpp"
+
+namespace banditree {
+
+class RowStore {
+ public:
+    // max_bins 0: exact, and then there are no codes until a tree needs them.
+    explicit RowStore(std::uint32_t max_bins) : max_bins_(max_bins) {}
+
+    // Features may be added, and one without a value so far may become a category. True if anything
+    // changed. Throws std::invalid_argument.
+    bool set_kinds(const std::vector<Kind>& kinds);
+    void append(std::span<const double> context, double reward, double weight);
+    // Follows the schedule of docs/trees.md once rows have been appended; true if that changed
+    // codes or rewards of earlier rows.
+    bool renew();
+
+    // By what a row's feature is compared: the code of its bin or category or, of numbers if the
+    // store is exact, the value itself. Missing: code 0 or, of such a number, NaN.
+    double key(std::uint32_t feature, std::uint32_t row) const;
+    bool is_missing(double key) const { return exact() ? key != key : key == 0; }
+    bool alike(std::uint32_t a, std::uint32_t b) const;
+    // Codes of the newest row; empty if the store is exact.
+    const std::vector<std::uint32_t>& newest() const { return newest_; }
+
+    bool exact() const { return max_bins_ == 0; }
+    std::size_t n_rows() const { return data_.n_rows(); }
+    std::size_t n_codes() const;
+    const std::vector<Kind>& kinds() const { return kinds_; }
+    double value(std::uint32_t feature, std::uint32_t row) const {
+        return columns_[feature].at(row);
+    }
+    double reward(std::size_t row) const { return rewards_.at(row); }
+    Sums sums(std::uint32_t row) const {
+        return {data_.weight(row), data_.weight(row) * data_.y[row]};
+    }
+    // Rewards, weights and, unless the store is exact, codes of all rows.
+    const Dataset& data() const { return data_; }
+    // Some rows, or all, with exact codes of their own; with the store's bins if it has them.
+    Dataset encode_exactly(const std::vector<std::uint32_t>& rows) const;
+    Dataset snapshot() const;
+    // Of each feature; empty for categories and for an exact store.
+    std::vector<std::vector<double>> edges() const;
+
+    std::size_t bytes() const;
+    std::size_t value_bytes() const;  // of values and rewards alone, in the narrowest types
+
+ private:
+    bool reach_next_point();
+    bool move_offset();
+    void renew_bins();
+    void append_weight(double weight);
+
+    std::uint32_t max_bins_;
+    std::vector<Kind> kinds_;
+    std::vector<RawColumn> columns_;
+    RawColumn rewards_;
+    double lowest_ = 0;
+    double highest_ = 0;
+    Dataset data_;
+    std::size_t renewed_at_ = 0;
+    std::vector<std::uint32_t> newest_;
+};
+
+}  // namespace banditree

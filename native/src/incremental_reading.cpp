@@ -1,0 +1,92 @@
+// Reading the incremental tree.
+#include "banditree/incremental.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace banditree {
+
+double IncrementalTree::threshold(const LiveNode& node) const {
+    if (node.above == std::numeric_limits<double>::infinity())
+        return std::numeric_limits<double>::infinity();
+    if (rows_.exact()) return midpoint_below(node.below, node.above);
+    return rows_.data().features[node.feature].values[static_cast<std::size_t>(node.below) - 1];
+}
+
+bool IncrementalTree::follows_missing_left(const LiveNode& node) const {
+    const bool category = rows_.kinds()[node.feature] == Kind::category;
+    if (category && node.side_of[0] != kUnseen) return node.side_of[0] == kLeft;
+    if (!category && node.saw_missing) return node.missing_left;
+    return nodes_[node.left].moments.w >= nodes_[node.right].moments.w;
+}
+
+bool IncrementalTree::context_goes_left(const LiveNode& node, double value) const {
+    if (std::isnan(value)) return follows_missing_left(node);
+    if (rows_.kinds()[node.feature] == Kind::number) return value <= threshold(node);
+    const bool known = value >= 0 && value + 1 < static_cast<double>(node.side_of.size());
+    const std::uint8_t side =
+        known ? node.side_of[static_cast<std::size_t>(value) + 1] : std::uint8_t{kUnseen};
+    return side == kUnseen ? follows_missing_left(node) : side == kLeft;
+}
+
+double IncrementalTree::predict(const double* context) const {
+    const LiveNode* node = &nodes_[0];
+    while (!node->is_leaf())
+        node = &nodes_[context_goes_left(*node, context[node->feature]) ? node->left : node->right];
+    return rows_.data().offset + node->moments.mean();
+}
+
+Tree IncrementalTree::as_tree() const {
+    Tree tree;
+    struct Pending {
+        std::int32_t id;
+        std::int32_t parent;  // of a right child; -1 otherwise
+    };
+    std::vector<Pending> stack{{0, -1}};
+    while (!stack.empty()) {
+        const auto [id, parent] = stack.back();
+        stack.pop_back();
+        const LiveNode& live = nodes_[id];
+        const auto index = static_cast<std::int32_t>(tree.nodes.size());
+        if (parent >= 0) tree.nodes[parent].right = index;
+        Node node = leaf_node(live.moments, rows_.data().offset);
+        if (!live.is_leaf()) {
+            node.feature = live.feature;
+            node.gain = split_gain(live.moments.sums(), nodes_[live.left].moments.sums());
+            node.missing_left = follows_missing_left(live);
+            if (rows_.kinds()[live.feature] == Kind::category) {
+                Sides sides;
+                for (std::uint32_t code = 0; code < live.side_of.size(); ++code) {
+                    if (live.side_of[code] == kLeft) sides.left.push_back(code);
+                    if (live.side_of[code] == kRight) sides.right.push_back(code);
+                }
+                node.sides = static_cast<std::int32_t>(tree.sides.size());
+                tree.sides.push_back(std::move(sides));
+            } else {
+                node.threshold = threshold(live);
+            }
+            stack.push_back({live.right, index});
+            stack.push_back({live.left, -1});
+        }
+        tree.nodes.push_back(node);
+    }
+    return tree;
+}
+
+std::size_t IncrementalTree::bytes() const {
+    std::size_t total = rows_.bytes() + nodes_.size() * sizeof(LiveNode);
+    for (const LiveNode& node : nodes_) {
+        total += node.side_of.capacity() + node.rows.capacity() * sizeof(std::uint32_t);
+        if (!node.watch) continue;
+        total += sizeof(Watch) + node.watch->bounds.capacity() * sizeof(float);
+        if (!node.watch->histogram) continue;
+        for (const auto& sums : node.watch->histogram->sums)
+            total += sums.capacity() * sizeof(Sums);
+        for (const auto& counts : node.watch->histogram->counts)
+            total += counts.capacity() * sizeof(std::uint32_t);
+    }
+    return total;
+}
+
+}  // namespace banditree

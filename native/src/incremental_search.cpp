@@ -1,0 +1,268 @@
+// Whether a node's split is still the best one: the heart of the incremental tree.
+#include "banditree/incremental.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace banditree {
+
+namespace {
+
+// Below this a search of all features costs less than keeping bounds.
+constexpr std::uint32_t kWatchedFrom = 32;
+
+// Upwards, so that the bound stays one.
+float rounded_up(double value) {
+    return std::nextafter(static_cast<float>(value), std::numeric_limits<float>::infinity());
+}
+
+double raw_cost(const Moments& moments) {
+    return moments.wyy - moments.wy * moments.wy / moments.w;
+}
+
+}  // namespace
+
+bool IncrementalTree::goes_left(const LiveNode& node, std::uint32_t row) const {
+    const double k = rows_.key(static_cast<std::uint32_t>(node.feature), row);
+    if (rows_.kinds()[node.feature] == Kind::category)
+        return node.side_of[static_cast<std::size_t>(k)] == kLeft;
+    const bool missing = rows_.is_missing(k);
+    return missing ? node.missing_left : k <= node.below;
+}
+
+// Whether the split, as it stands, says where the row goes: not if its value lies in the gap
+// between the sides, or is the first missing value, or a category that the node has not met.
+bool IncrementalTree::side_is_clear(const LiveNode& node, std::uint32_t row) const {
+    const double k = rows_.key(static_cast<std::uint32_t>(node.feature), row);
+    if (rows_.kinds()[node.feature] == Kind::category)
+        return k < static_cast<double>(node.side_of.size()) &&
+               node.side_of[static_cast<std::size_t>(k)] != kUnseen;
+    const bool missing = rows_.is_missing(k);
+    return missing ? node.saw_missing : k <= node.below || k >= node.above;
+}
+
+// What the present split gains with the new row, which its children have not got yet.
+double IncrementalTree::standing_gain(const LiveNode& node, std::uint32_t row) const {
+    Sums left = nodes_[node.left].moments.sums();
+    if (goes_left(node, row)) left += rows_.sums(row);
+    return split_gain(node.moments.sums(), left);
+}
+
+bool IncrementalTree::may_beat(const LiveNode& node, std::uint32_t feature, double standing) const {
+    if (!node.watch || feature >= node.watch->bounds.size()) return true;
+    return node.watch->bounds[feature] + raw_cost(node.moments) >=
+           standing - node.moments.tolerance();
+}
+
+// Whether the node's split is still the best now that the row has come. If so, the split knows
+// where the row goes.
+bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
+    watch(node, row);
+    const auto own = static_cast<std::uint32_t>(node.feature);
+    const double tolerance = node.moments.tolerance();
+    const bool clear = side_is_clear(node, row);
+    Gathered gathered;
+    std::vector<Search> searches;
+    double gain = clear ? standing_gain(node, row) : 0;
+    if (!clear || may_beat(node, own, gain)) {
+        prepare(node, {own}, row, gathered);
+        searches.push_back(search(node, own, gathered));
+        gain = searches[0].scan.gain;
+    }
+    std::vector<std::uint32_t> rivals;
+    for (std::uint32_t f = 0; f < rows_.kinds().size(); ++f)
+        if (f != own && may_beat(node, f, gain)) rivals.push_back(f);
+    if (!rivals.empty()) prepare(node, rivals, row, gathered);
+    for (const auto f : rivals) {
+        searches.push_back(search(node, f, gathered));
+        // A tie goes to the first feature, so one before this has only to come close.
+        const double lead = searches.back().scan.gain - gain;
+        if (lead > tolerance || (f < own && lead >= -tolerance)) return false;
+    }
+    if (gain <= tolerance) return false;
+    const bool own_searched = !searches.empty() && searches[0].feature == own;
+    if (own_searched && !adopt(node, searches[0], row)) return false;
+    remember(node, searches);
+    return true;
+}
+
+// Takes over the boundary that the search found, if it divides the rows that were there before as
+// they are divided.
+bool IncrementalTree::adopt(LiveNode& node, const Search& search, std::uint32_t row) const {
+    const double k = rows_.key(search.feature, row);
+    if (rows_.kinds()[search.feature] == Kind::category) {
+        std::vector<std::uint8_t> side_of(node.side_of.size(), kUnseen);
+        const auto mark = [&](const std::vector<std::uint32_t>& codes, std::uint8_t side) {
+            for (const auto code : codes) {
+                if (code >= side_of.size()) side_of.resize(code + 1, kUnseen);
+                side_of[code] = side;
+            }
+        };
+        mark(search.sides.left, kLeft);
+        mark(search.sides.right, kRight);
+        for (std::size_t code = 0; code < node.side_of.size(); ++code)
+            if (node.side_of[code] != kUnseen && node.side_of[code] != side_of[code]) return false;
+        node.side_of = std::move(side_of);
+        return true;
+    }
+    const bool missing = rows_.is_missing(k);
+    const bool same = search.below == node.below ||
+                      (!missing && search.below == k && node.below < k && k < node.above);
+    if (!same || (node.saw_missing && search.scan.missing_left != node.missing_left)) return false;
+    node.below = search.below;
+    node.above = search.above;
+    node.missing_left = search.scan.missing_left;
+    node.saw_missing |= missing;
+    return true;
+}
+
+void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& searches) const {
+    if (!node.watch) return;
+    auto& bounds = node.watch->bounds;
+    bounds.resize(rows_.kinds().size(), std::numeric_limits<float>::infinity());
+    const double cost = raw_cost(node.moments);
+    for (const Search& search : searches) {
+        // Of its own feature the standing split need not beat itself. But of categories only the
+        // cuts of one order were tried, and the order may change.
+        const bool own = static_cast<std::int32_t>(search.feature) == node.feature;
+        const double rival = own && rows_.kinds()[search.feature] == Kind::number
+                                 ? search.scan.runner_up
+                                 : std::max(search.scan.gain, search.scan.runner_up);
+        bounds[search.feature] = rounded_up(rival - cost);
+    }
+}
+
+// Brings together the rows below a node, if searching these features of it takes that.
+void IncrementalTree::prepare(const LiveNode& node, const std::vector<std::uint32_t>& features,
+                              std::uint32_t row, Gathered& gathered) {
+    if (node.watch && node.watch->histogram) return;
+    if (gathered.rows.empty()) gather(node, row, gathered);
+    if (!rows_.exact()) finder().enter({gathered.rows, gathered.sums}, node.moments, features);
+}
+
+IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint32_t feature,
+                                                const Gathered& gathered) {
+    const Groups& groups = groups_of(node, feature, gathered);
+    Search search;
+    search.feature = feature;
+    search.scan = scan(rows_.kinds()[feature], groups, node.moments, growth_.min_leaf);
+    if (search.scan.gain <= 0) return search;
+    if (rows_.kinds()[feature] == Kind::category) {
+        if (static_cast<std::int32_t>(feature) == node.feature)
+            search.sides = sides_of(groups, search.scan.n_left);
+        return search;
+    }
+    const auto key_of = [&](std::uint32_t code) {
+        return code == kNoCode ? std::numeric_limits<double>::infinity()
+               : rows_.exact() ? values_[code - 1]
+                               : static_cast<double>(code);
+    };
+    search.below = key_of(search.scan.below);
+    search.above = key_of(search.scan.above);
+    return search;
+}
+
+const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t feature,
+                                         const Gathered& gathered) {
+    if (node.watch && node.watch->histogram)
+        group_by_histogram(*node.watch->histogram, feature);
+    else if (rows_.exact())
+        group_by_value(feature, gathered);
+    else
+        return finder().group(feature);
+    return groups_;
+}
+
+SplitFinder<Sums>& IncrementalTree::finder() {
+    if (!finder_) finder_ = std::make_unique<SplitFinder<Sums>>(rows_.data(), growth_);
+    return *finder_;
+}
+
+void IncrementalTree::gather(const LiveNode& node, std::uint32_t row, Gathered& gathered) const {
+    gathered.rows = rows_below(node);
+    gathered.rows.push_back(row);
+    gathered.sums.reserve(gathered.rows.size());
+    for (const auto r : gathered.rows) gathered.sums.push_back(rows_.sums(r));
+}
+
+void IncrementalTree::group_by_value(std::uint32_t feature, const Gathered& gathered) {
+    groups_.start(gathered.rows.size());
+    values_.clear();
+    std::vector<std::pair<double, std::uint32_t>> order;
+    order.reserve(gathered.rows.size());
+    for (std::uint32_t i = 0; i < gathered.rows.size(); ++i) {
+        const double value = rows_.value(feature, gathered.rows[i]);
+        if (std::isnan(value)) {
+            groups_.missing += gathered.sums[i];
+            ++groups_.missing_count;
+        } else {
+            order.emplace_back(value, i);
+        }
+    }
+    std::sort(order.begin(), order.end());
+    const bool category = rows_.kinds()[feature] == Kind::category;
+    for (const auto& [value, i] : order) {
+        if (values_.empty() || values_.back() < value) {
+            values_.push_back(value);
+            groups_.add(category ? static_cast<std::uint32_t>(value) + 1
+                                 : static_cast<std::uint32_t>(values_.size()),
+                        Sums{});
+            if (growth_.min_leaf > 1) groups_.counts.push_back(0);
+        }
+        groups_.sums[groups_.size - 1] += gathered.sums[i];
+        if (growth_.min_leaf > 1) ++groups_.counts.back();
+    }
+}
+
+void IncrementalTree::group_by_histogram(const Histogram& histogram, std::uint32_t feature) {
+    const auto& sums = histogram.sums[feature];
+    groups_.start(sums.size());
+    const bool counted = growth_.min_leaf > 1;
+    for (std::uint32_t code = 1; code < sums.size(); ++code) {
+        if (!occurs(sums[code])) continue;
+        groups_.add(code, sums[code]);
+        if (counted) groups_.counts.push_back(histogram.counts[feature][code]);
+    }
+    if (sums.empty()) return;
+    groups_.missing = sums[0];
+    if (counted) groups_.missing_count = histogram.counts[feature][0];
+}
+
+void IncrementalTree::watch(LiveNode& node, std::uint32_t row) {
+    if (node.moments.n < kWatchedFrom) return;
+    if (!node.watch) node.watch = std::make_unique<Watch>();
+    if (node.watch->histogram || rows_.exact() || node.moments.n < histogram_from_) return;
+    Gathered gathered;
+    gather(node, row, gathered);
+    finder().enter({gathered.rows, gathered.sums}, node.moments, {});
+    auto histogram = std::make_unique<Histogram>();
+    for (std::uint32_t f = 0; f < rows_.kinds().size(); ++f) {
+        const Groups& groups = finder().group(f);
+        auto& sums = histogram->sums.emplace_back(rows_.data().features[f].n_codes + 1);
+        sums[0] = groups.missing;
+        for (std::size_t i = 0; i < groups.size; ++i) sums[groups.codes[i]] = groups.sums[i];
+        if (growth_.min_leaf == 1) continue;
+        auto& counts = histogram->counts.emplace_back(rows_.data().features[f].n_codes + 1);
+        counts[0] = groups.missing_count;
+        for (std::size_t i = 0; i < groups.size; ++i) counts[groups.codes[i]] = groups.counts[i];
+    }
+    node.watch->histogram = std::move(histogram);
+}
+
+// Adds the newest row.
+void IncrementalTree::tally(Histogram& histogram, std::uint32_t row) const {
+    const Sums sums = rows_.sums(row);
+    for (std::size_t f = 0; f < rows_.kinds().size(); ++f) {
+        const std::uint32_t code = rows_.newest()[f];
+        if (code >= histogram.sums[f].size())
+            histogram.sums[f].resize(rows_.data().features[f].n_codes + 1);
+        histogram.sums[f][code] += sums;
+        if (growth_.min_leaf == 1) continue;
+        if (code >= histogram.counts[f].size())
+            histogram.counts[f].resize(rows_.data().features[f].n_codes + 1);
+        ++histogram.counts[f][code];
+    }
+}
+
+}  // namespace banditree

@@ -1,0 +1,164 @@
+#include "banditree/row_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "banditree/tight.hpp"
+
+namespace banditree {
+
+bool RowStore::set_kinds(const std::vector<Kind>& kinds) {
+    if (kinds.size() < kinds_.size()) throw std::invalid_argument("features cannot be taken away");
+    for (std::size_t f = 0; f < kinds_.size(); ++f)
+        if (kinds[f] != kinds_[f] && !columns_[f].empty_of_values())
+            throw std::invalid_argument("feature " + std::to_string(f) +
+                                        " has values of the other kind");
+    if (kinds == kinds_) return false;
+    columns_.resize(kinds.size());
+    for (std::size_t f = kinds_.size(); f < kinds.size(); ++f)
+        for (std::size_t i = 0; i < n_rows(); ++i)
+            columns_[f].push(std::numeric_limits<double>::quiet_NaN());
+    if (!exact()) {
+        data_.features.resize(kinds.size());
+        for (std::size_t f = 0; f < kinds.size(); ++f) {
+            if (f < kinds_.size() && kinds[f] == kinds_[f]) continue;
+            const auto column = columns_[f].first(n_rows());
+            data_.features[f] = kinds[f] == Kind::category
+                                    ? encode_column(column, Kind::category, max_bins_)
+                                    : encode_column_on(column, {});
+        }
+    }
+    kinds_ = kinds;
+    return true;
+}
+
+void RowStore::append(std::span<const double> context, double reward, double weight) {
+    newest_.assign(exact() ? 0 : columns_.size(), 0);
+    for (std::size_t f = 0; f < columns_.size(); ++f) {
+        columns_[f].push(context[f]);
+        if (exact()) continue;
+        Feature& feature = data_.features[f];
+        newest_[f] = feature.code_of(context[f]);
+        feature.n_codes = std::max(feature.n_codes, newest_[f]);
+        feature.codes.push(newest_[f]);
+    }
+    data_.flags.push(data_.features, newest_);
+    lowest_ = n_rows() == 0 ? reward : std::min(lowest_, reward);
+    highest_ = n_rows() == 0 ? reward : std::max(highest_, reward);
+    rewards_.push(reward);
+    data_.push_reward(reward);
+    append_weight(weight);
+}
+
+void RowStore::append_weight(double weight) {
+    if (data_.w.empty() && weight == 1) return;
+    if (data_.w.empty()) data_.w.assign(n_rows() - 1, 1.0);
+    push_tight(data_.w, weight);
+}
+
+bool RowStore::renew() {
+    bool due = false;
+    while (reach_next_point()) due = true;
+    // Rewards that creep towards 0 would move the offset at every row; so it waits for the
+    // schedule, unless it can settle at 0 for good.
+    const bool moved = (due || offset_of(lowest_, highest_) == 0) && move_offset();
+    if (!due || exact()) return moved;
+    renew_bins();
+    return true;
+}
+
+bool RowStore::reach_next_point() {
+    const std::size_t next = std::max(renewed_at_ + 1, (5 * renewed_at_ + 3) / 4);
+    if (n_rows() < next) return false;
+    renewed_at_ = next;
+    return true;
+}
+
+// Takes the rewards about the offset of a tree grown on all rows; true if that is another one than
+// before.
+bool RowStore::move_offset() {
+    const double offset = offset_of(lowest_, highest_);
+    if (offset == data_.offset) return false;
+    const std::size_t n = n_rows();
+    data_.offset = offset;
+    data_.binary = true;
+    data_.y.clear();
+    for (std::size_t i = 0; i < n; ++i) data_.push_reward(rewards_.at(i));
+    return true;
+}
+
+void RowStore::renew_bins() {
+    for (std::size_t f = 0; f < columns_.size(); ++f) {
+        if (kinds_[f] == Kind::category) continue;
+        Feature renewed = encode_column(columns_[f].first(renewed_at_), Kind::number, max_bins_);
+        if (renewed_at_ < n_rows())
+            renewed = encode_column_on(columns_[f].first(n_rows()), std::move(renewed.values));
+        data_.features[f] = std::move(renewed);
+    }
+    data_.flags.build(data_.features, n_rows());
+}
+
+double RowStore::key(std::uint32_t feature, std::uint32_t row) const {
+    if (!exact()) return data_.features[feature].codes.at(row);
+    const double value = columns_[feature].at(row);
+    if (kinds_[feature] == Kind::number) return value;
+    return std::isnan(value) ? 0 : value + 1;
+}
+
+bool RowStore::alike(std::uint32_t a, std::uint32_t b) const {
+    for (std::uint32_t f = 0; f < kinds_.size(); ++f) {
+        const double x = key(f, a), y = key(f, b);
+        if (x != y && !(std::isnan(x) && std::isnan(y))) return false;
+    }
+    return true;
+}
+
+std::size_t RowStore::n_codes() const {
+    std::size_t total = 0;
+    for (const Feature& feature : data_.features) total += feature.n_codes + 1;
+    return total;
+}
+
+Dataset RowStore::encode_exactly(const std::vector<std::uint32_t>& rows) const {
+    Dataset data;
+    data.offset = data_.offset;
+    data.binary = data_.binary;
+    for (const auto row : rows) data.y.push_back(data_.y[row]);
+    if (!data_.w.empty())
+        for (const auto row : rows) data.w.push_back(data_.w[row]);
+    std::vector<double> column(rows.size());
+    for (std::size_t f = 0; f < columns_.size(); ++f) {
+        for (std::size_t i = 0; i < rows.size(); ++i) column[i] = columns_[f].at(rows[i]);
+        data.features.push_back(encode_column(column, kinds_[f], 0));
+    }
+    data.flags.build(data.features, rows.size());
+    return data;
+}
+
+Dataset RowStore::snapshot() const {
+    if (!exact()) return data_;
+    std::vector<std::uint32_t> rows(n_rows());
+    std::iota(rows.begin(), rows.end(), 0u);
+    return encode_exactly(rows);
+}
+
+std::vector<std::vector<double>> RowStore::edges() const {
+    std::vector<std::vector<double>> edges(kinds_.size());
+    for (std::size_t f = 0; f < data_.features.size(); ++f)
+        if (kinds_[f] == Kind::number) edges[f] = data_.features[f].values;
+    return edges;
+}
+
+std::size_t RowStore::value_bytes() const {
+    std::size_t total = rewards_.bytes();
+    for (const RawColumn& column : columns_) total += column.bytes();
+    return total;
+}
+
+std::size_t RowStore::bytes() const { return value_bytes() + data_.bytes(); }
+
+}  // namespace banditree

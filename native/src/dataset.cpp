@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "banditree/tight.hpp"
 
@@ -97,6 +98,33 @@ Ranking rank_by_sorting(std::span<const double> column) {
 Ranking rank(std::span<const double> column) {
     const WholeColumn whole(column);
     return whole.fits ? rank_by_counting(whole) : rank_by_sorting(column);
+}
+
+// A column of two values and none missing, as one-hot and yes/no columns are; nothing for any
+// other. It stops at the first value that does not fit, block by block so that the compiler can
+// take several values at a time.
+std::optional<Feature> encode_two_valued(std::span<const double> column, bool binned) {
+    constexpr std::size_t kBlock = 256;
+    const auto other =
+        std::find_if(column.begin(), column.end(), [&](double v) { return v != column.front(); });
+    if (other == column.end()) return std::nullopt;
+    const double low = std::min(column.front(), *other), high = std::max(column.front(), *other);
+    std::vector<std::uint8_t> codes(column.size());
+    for (std::size_t begin = 0; begin < column.size(); begin += kBlock) {
+        const std::size_t end = std::min(column.size(), begin + kBlock);
+        int odd = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            odd |= (column[i] != low) & (column[i] != high);
+            codes[i] = static_cast<std::uint8_t>(1 + (column[i] == high));
+        }
+        if (odd) return std::nullopt;
+    }
+    Feature feature;
+    feature.binned = binned;
+    feature.n_codes = 2;
+    feature.values = binned ? std::vector{midpoint_below(low, high)} : std::vector{low, high};
+    feature.codes.adopt(std::move(codes));
+    return feature;
 }
 
 Feature encode_categories(std::span<const double> column) {
@@ -304,6 +332,7 @@ std::vector<double> bin_edges(std::span<const double> values, std::span<const st
 
 Feature encode_column(std::span<const double> column, Kind kind, std::uint32_t max_bins) {
     if (kind == Kind::category) return encode_categories(column);
+    if (auto feature = encode_two_valued(column, max_bins > 0)) return *std::move(feature);
     Ranking ranking = rank(column);
     Feature feature;
     if (max_bins == 0) {

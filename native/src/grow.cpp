@@ -68,6 +68,7 @@ class Splitter {
         node.gain = split_gain(moments.sums(), parts.left.sums());
         return parts;
     }
+    std::vector<float> bounds() const { return finder_.bounds(); }
     std::vector<std::uint32_t> take_rows() { return std::move(rows_); }
     Sample part(Segment segment) const {
         Sample sample;
@@ -154,10 +155,10 @@ std::vector<std::uint32_t> all_features(const Dataset& data) {
 template <class Sum>
 class Grower {
  public:
-    Grower(const Dataset& data, Sample sample, const Growth& growth, std::uint32_t depth)
+    Grower(const Dataset& data, Sample sample, const Growth& growth, Site site)
         : offset_(data.offset),
           growth_(growth),
-          root_depth_(depth),
+          site_(site),
           splitter_(data, growth, std::move(sample)) {
         active_.push_back(all_features(data));
     }
@@ -188,8 +189,10 @@ class Grower {
     void visit(const Pending& next) {
         const auto index = static_cast<std::int32_t>(grown_.tree.nodes.size());
         grown_.tree.nodes.push_back(leaf_node(next.moments, offset_));
-        grown_.traces.push_back({next.segment, next.moments});
-        if (!may_split(next.moments, growth_, root_depth_ + next.depth)) return;
+        grown_.traces.emplace_back();
+        grown_.traces.back().segment = next.segment;
+        grown_.traces.back().moments = next.moments;
+        if (!may_split(next.moments, growth_, site_.depth + next.depth)) return;
         // A feature that is constant in a node is so in all nodes below it. Depth first, the list
         // of the parent is still the one at the depth above.
         if (active_.size() < next.depth + 2) active_.emplace_back();
@@ -197,6 +200,7 @@ class Grower {
         active = active_[next.depth];
         const Split split = splitter_.best(next.segment, next.moments, active);
         if (!split.exists()) return;
+        if (next.moments.n >= site_.watched_from) grown_.traces[index].bounds = splitter_.bounds();
         const Parts parts = splitter_.carry_out(split, next.segment, next.moments, grown_.tree);
         Trace& trace = grown_.traces[index];
         trace.below = split.scan.below, trace.above = split.scan.above,
@@ -207,7 +211,7 @@ class Grower {
 
     double offset_;
     Growth growth_;
-    std::uint32_t root_depth_;
+    Site site_;
     Splitter<Sum> splitter_;
     std::vector<std::vector<std::uint32_t>> active_;
     std::vector<Pending> stack_;
@@ -238,7 +242,8 @@ double lazy_predict_with(const Dataset& data, Sample sample, const Growth& growt
         const Split split = splitter.best(segment, moments, active);
         if (!split.exists()) return data.offset + moments.mean();
         if (split.gain <= alpha * (1 + kAlphaTolerance)) {
-            const Grown below = Grower<Sum>(data, splitter.part(segment), growth, depth).run();
+            const Grown below =
+                Grower<Sum>(data, splitter.part(segment), growth, Site{.depth = depth}).run();
             return below.tree.prune(alpha).leaf_of(context).mean;
         }
         // A first split that gains more than alpha survives whatever becomes of the splits below
@@ -286,10 +291,9 @@ Sample Sample::of(const Dataset& data, std::vector<std::uint32_t> rows) {
     return sample;
 }
 
-Grown grow(const Dataset& data, Sample sample, const Growth& growth, std::uint32_t depth) {
-    if (countable(data, sample))
-        return Grower<Counts>(data, std::move(sample), growth, depth).run();
-    return Grower<Sums>(data, std::move(sample), growth, depth).run();
+Grown grow(const Dataset& data, Sample sample, const Growth& growth, Site site) {
+    if (countable(data, sample)) return Grower<Counts>(data, std::move(sample), growth, site).run();
+    return Grower<Sums>(data, std::move(sample), growth, site).run();
 }
 
 double lazy_predict(const Dataset& data, Sample sample, const Growth& growth, double alpha,

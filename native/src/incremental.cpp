@@ -85,15 +85,15 @@ void IncrementalTree::rebuild() {
 
 // Replaces the subtree at a node by one grown on the given rows, which are in order of arrival.
 void IncrementalTree::regrow(std::int32_t node, std::vector<std::uint32_t> rows) {
-    const std::uint32_t depth = nodes_[node].depth;
+    const Site site{nodes_[node].depth, kWatchedFrom};
     release_below(node);
     if (rows_.exact()) {
         const Dataset local = rows_.encode_exactly(rows);
-        plant(node, grow(local, Sample::of(local, std::span<const double>()), growth_, depth),
-              local, &rows);
+        plant(node, grow(local, Sample::of(local, std::span<const double>()), growth_, site), local,
+              &rows);
     } else {
         const Dataset& data = rows_.data();
-        plant(node, grow(data, Sample::of(data, std::move(rows)), growth_, depth), data, nullptr);
+        plant(node, grow(data, Sample::of(data, std::move(rows)), growth_, site), data, nullptr);
     }
 }
 
@@ -128,6 +128,10 @@ void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i,
     live.moments = trace.moments;
     live.feature = node.feature;
     if (node.is_leaf()) return;
+    if (!trace.bounds.empty()) {
+        live.watch = std::make_unique<Watch>();
+        live.watch->bounds = trace.bounds;
+    }
     if (node.sides >= 0) {
         const Sides& sides = grown.tree.sides[node.sides];
         live.side_of.assign(data.features[node.feature].n_codes + 1, kUnseen);

@@ -7,22 +7,6 @@
 
 namespace banditree {
 
-namespace {
-
-// Below this a search of all features costs less than keeping bounds.
-constexpr std::uint32_t kWatchedFrom = 32;
-
-// Upwards, so that the bound stays one.
-float rounded_up(double value) {
-    return std::nextafter(static_cast<float>(value), std::numeric_limits<float>::infinity());
-}
-
-double raw_cost(const Moments& moments) {
-    return moments.wyy - moments.wy * moments.wy / moments.w;
-}
-
-}  // namespace
-
 bool IncrementalTree::goes_left(const LiveNode& node, std::uint32_t row) const {
     const double k = rows_.key(static_cast<std::uint32_t>(node.feature), row);
     if (rows_.kinds()[node.feature] == Kind::category)
@@ -51,7 +35,7 @@ double IncrementalTree::standing_gain(const LiveNode& node, std::uint32_t row) c
 
 bool IncrementalTree::may_beat(const LiveNode& node, std::uint32_t feature, double standing) const {
     if (!node.watch || feature >= node.watch->bounds.size()) return true;
-    return node.watch->bounds[feature] + raw_cost(node.moments) >=
+    return node.watch->bounds[feature] + node.moments.raw_cost() >=
            standing - node.moments.tolerance();
 }
 
@@ -121,15 +105,10 @@ void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& search
     if (!node.watch) return;
     auto& bounds = node.watch->bounds;
     bounds.resize(rows_.kinds().size(), std::numeric_limits<float>::infinity());
-    const double cost = raw_cost(node.moments);
     for (const Search& search : searches) {
-        // Of its own feature the standing split need not beat itself. But of categories only the
-        // cuts of one order were tried, and the order may change.
         const bool own = static_cast<std::int32_t>(search.feature) == node.feature;
-        const double rival = own && rows_.kinds()[search.feature] == Kind::number
-                                 ? search.scan.runner_up
-                                 : std::max(search.scan.gain, search.scan.runner_up);
-        bounds[search.feature] = rounded_up(rival - cost);
+        bounds[search.feature] = bound_of(
+            search.scan, own && rows_.kinds()[search.feature] == Kind::number, node.moments);
     }
 }
 

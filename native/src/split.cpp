@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 namespace banditree {
@@ -124,6 +125,15 @@ FeatureScan scan_categories(const Groups& present, const Moments& node, std::uin
         champion.consider(left, n_left, [i](FeatureScan& scan) { scan.n_left = i + 1; });
     }
     return champion.best();
+}
+
+float bound_of(const FeatureScan& scan, bool is_own_number, const Moments& node) {
+    // Of its own feature the standing split need not beat itself. But of categories only the cuts
+    // of one order were tried, and the order may change.
+    const double rival = is_own_number ? scan.runner_up : std::max(scan.gain, scan.runner_up);
+    // Upwards, so that the bound stays one.
+    return std::nextafter(static_cast<float>(rival - node.raw_cost()),
+                          std::numeric_limits<float>::infinity());
 }
 
 Sides sides_of(const Groups& present, std::uint32_t n_left) {
@@ -299,7 +309,8 @@ template <class Sum>
 Split SplitFinder<Sum>::best(const NodeRows<Sum>& node, const Moments& moments,
                              std::vector<std::uint32_t>& active) {
     enter(node, moments, active);
-    Split best;
+    best_ = {};
+    scans_.clear();
     std::size_t kept = 0;
     for (const std::uint32_t feature : active) {
         const Groups& groups = group(feature);
@@ -307,11 +318,24 @@ Split SplitFinder<Sum>::best(const NodeRows<Sum>& node, const Moments& moments,
         active[kept++] = feature;
         const FeatureScan found =
             scan(data_.features[feature].kind, groups, moments, growth_.min_leaf);
-        if (found.gain > best.gain + moments.tolerance())
-            best = {found.gain, static_cast<std::int32_t>(feature), found};
+        scans_.emplace_back(feature, found);
+        if (found.gain > best_.gain + moments.tolerance())
+            best_ = {found.gain, static_cast<std::int32_t>(feature), found};
     }
     active.resize(kept);
-    return best;
+    return best_;
+}
+
+template <class Sum>
+std::vector<float> SplitFinder<Sum>::bounds() const {
+    // Constant features gain nothing.
+    std::vector<float> bounds(data_.features.size(), bound_of({}, false, moments_));
+    for (const auto& [feature, scan] : scans_) {
+        const bool own = static_cast<std::int32_t>(feature) == best_.feature;
+        bounds[feature] =
+            bound_of(scan, own && data_.features[feature].kind == Kind::number, moments_);
+    }
+    return bounds;
 }
 
 template class SplitFinder<Sums>;

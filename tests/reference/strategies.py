@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-unhurried = settings(deadline=None)  # exact arithmetic takes its time
+# Exact arithmetic takes its time, and so does drawing whole tables on a busy machine.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 SMALL_INTEGERS = st.integers(-3, 3)
 FLOATS = st.floats(-1e6, 1e6)

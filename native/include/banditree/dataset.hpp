@@ -15,6 +15,7 @@ enum class Kind : std::uint8_t { number, category };
 class CodeColumn {
  public:
     void push(std::uint32_t code);
+    void adopt(std::vector<std::uint8_t> codes) { cells_ = std::move(codes); }
     void assign(std::span<const std::uint32_t> codes, std::uint32_t largest);
     // The code of a row is that of its slot.
     void assign(std::span<const std::uint32_t> slots, std::span<const std::uint32_t> code_of,

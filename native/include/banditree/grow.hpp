@@ -34,6 +34,7 @@ struct Trace {
     std::uint32_t below = 0;  // the codes on either side of a number's threshold
     std::uint32_t above = 0;
     bool saw_missing = false;
+    std::vector<float> bounds;  // of each feature (see bound_of); empty unless the node is watched
 };
 
 // A tree, its rows reordered so that every node's are contiguous, and a trace of each node.
@@ -45,8 +46,13 @@ struct Grown {
 
 Node leaf_node(const Moments& moments, double offset);
 bool may_split(const Moments& moments, const Growth& growth, std::uint32_t depth);
-// `depth` is that of the root, for a subtree that is grown inside another tree.
-Grown grow(const Dataset& data, Sample sample, const Growth& growth, std::uint32_t depth = 0);
+// For a subtree that is grown inside another tree.
+struct Site {
+    std::uint32_t depth = 0;                  // of its root
+    std::uint32_t watched_from = 0xffffffff;  // nodes of so many rows get bounds
+};
+
+Grown grow(const Dataset& data, Sample sample, const Growth& growth, Site site = {});
 
 // What the tree grown on these rows and pruned at alpha predicts for the context, reward offset
 // included.

@@ -37,17 +37,17 @@ class IncrementalTree {
     std::size_t bytes() const;
 
  private:
+    // Below this a search of all features costs less than keeping bounds.
+    static constexpr std::uint32_t kWatchedFrom = 32;
+
     // Sums by feature and code, for nodes with so many rows that a pass over them would cost more.
     struct Histogram {
         std::vector<std::vector<Sums>> sums;
         std::vector<std::vector<std::uint32_t>> counts;  // only where min_leaf needs them
     };
-    // What spares a larger node from being searched again at every row. When a row arrives, no
-    // split's gain grows by more than the node's cost does; so a feature's best gain is at most its
-    // bound plus the node's cost, where the bound is its best gain minus the cost at the time of
-    // the last search.
+    // What a larger node keeps so that it need not be searched at every row.
     struct Watch {
-        std::vector<float> bounds;
+        std::vector<float> bounds;  // of each feature (see bound_of)
         std::unique_ptr<Histogram> histogram;
     };
     // Numbers are compared by key: the bin if the tree has bins, else the value itself.

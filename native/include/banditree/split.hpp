@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "banditree/dataset.hpp"
@@ -64,6 +65,12 @@ struct Split {
     bool exists() const { return feature >= 0; }
 };
 
+// What spares a node from being searched again at every row that it gets. When a row arrives, no
+// split's gain grows by more than the node's cost does; so what a feature can gain is at most its
+// bound plus the node's cost, where the bound is what it could gain at the time of the last search
+// minus the cost at that time.
+float bound_of(const FeatureScan& scan, bool is_own_number, const Moments& node);
+
 // Categories on each side of a split; code 0 (missing) may be among them.
 struct Sides {
     std::vector<std::uint32_t> left;
@@ -95,6 +102,8 @@ class SplitFinder {
     // that are constant in the node.
     Split best(const NodeRows<Sum>& node, const Moments& moments,
                std::vector<std::uint32_t>& active);
+    // After `best`: what else each feature could gain there (see bound_of).
+    std::vector<float> bounds() const;
 
  private:
     template <class Code>
@@ -117,6 +126,8 @@ class SplitFinder {
     Groups groups_;
     NodeRows<Sum> node_;
     Moments moments_;
+    Split best_;
+    std::vector<std::pair<std::uint32_t, FeatureScan>> scans_;
     // Of each block of flags: which are wanted, which some row of the node has, which all have.
     std::vector<std::uint64_t> wanted_;
     std::vector<std::uint64_t> any_;

@@ -77,10 +77,8 @@ struct Moments {
     Sums sums() const { return {w, wy}; }
     double tolerance() const { return kTieTolerance * wyy; }
     double mean() const { return wy / w; }
-    double cost() const {
-        const double cost = wyy - wy * wy / w;
-        return cost > tolerance() ? cost : 0;
-    }
+    double raw_cost() const { return wyy - wy * wy / w; }
+    double cost() const { return raw_cost() > tolerance() ? raw_cost() : 0; }
 };
 
 }  // namespace banditree

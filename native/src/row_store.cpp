@@ -63,9 +63,7 @@ void RowStore::append_weight(double weight) {
 bool RowStore::renew() {
     bool due = false;
     while (reach_next_point()) due = true;
-    // Rewards that creep towards 0 would move the offset at every row; so it waits for the
-    // schedule, unless it can settle at 0 for good.
-    const bool moved = (due || offset_of(lowest_, highest_) == 0) && move_offset();
+    const bool moved = move_offset();
     if (!due || exact()) return moved;
     renew_bins();
     return true;

@@ -328,7 +328,7 @@ class Encoder:
     ) -> FloatArray:
         """Encode a 2-D array of numbers: all at once, then the few columns that need care."""
         rows = np.require(as_float64(array), requirements=["C", "ALIGNED"])
-        # The sum of squares is finite only if all values are: four times as fast as looking at each.
+        # The sum of squares is finite only if all values are, and much faster to take.
         flat = rows.reshape(-1)
         if not isfinite(flat.dot(flat)):
             wrong = np.argwhere(np.isinf(rows))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from banditree import _core
 from banditree.errors import InvalidParameterError
-from banditree.trees.inputs import check_whole
+from banditree.trees.inputs import check_seed, check_whole
 
 
 def fold_ids(
@@ -31,7 +31,7 @@ def _dealt(folds: Any, n_rows: int, seed: int) -> NDArray[np.int64]:
             f"{n_folds} folds need at least as many rows of positive weight, got {n_rows}; "
             "use fewer folds"
         )
-    shuffled = np.argsort(_core.Generator(seed).uniform(n_rows), kind="stable")
+    shuffled = np.argsort(_core.Generator(check_seed(seed)).uniform(n_rows), kind="stable")
     ids = np.empty(n_rows, dtype=np.int64)
     ids[shuffled] = np.arange(n_rows) % n_folds
     return ids

@@ -22,15 +22,23 @@ def check_whole(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def check_seed(seed: Any) -> int:
+    """Return a seed: a whole number of at most 64 bits."""
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed < 2**64:
+        raise InvalidParameterError(
+            f"seed must be a whole number from 0 up to 2**64 - 1, got {seed!r}; any one will do"
+        )
+    return int(seed)
+
+
 def check_alpha(alpha: Any) -> float:
     """Return a complexity parameter: a number from 0 up."""
-    try:
-        value = float(alpha)
-    except (TypeError, ValueError):
-        value = float("nan")
+    value = _as_float(alpha)
     if not value >= 0:
         raise InvalidParameterError(
-            f"alpha must be at least 0, got {alpha!r}; pruning_path().alphas lists the useful ones"
+            f"alpha must be a number from 0 up, got {_shown(alpha)}; "
+            "pruning_path().alphas lists the useful ones"
         )
     return value
 
@@ -88,15 +96,11 @@ def check_weights(weights: Any, n_rows: int) -> FloatArray | None:
 
 
 def _one_per_row(values: Any, n_rows: int, name: str, error: type[BanditreeError]) -> FloatArray:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "biuf" and len(array):
-            array = np.array([float(value) for value in array])
-        array = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    array = as_floats(values)
+    if array is None:
         raise error(
             f"{name} must be one number per context, got {_shown(values)}; convert it to numbers"
-        ) from None
+        )
     if array.ndim != 1 or np.ndim(values) == 0:
         raise error(
             f"{name} must be one-dimensional, one number per context, got shape "
@@ -107,13 +111,31 @@ def _one_per_row(values: Any, n_rows: int, name: str, error: type[BanditreeError
     return array
 
 
-def _as_float(value: Any) -> float:
-    if isinstance(value, str | bytes) or np.ndim(value) != 0:
-        return float("nan")
+def as_floats(values: Any) -> FloatArray | None:
+    """Return the numbers as an array; None if some are no real numbers. Strings are not numbers."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "O":
+            array = np.array([_real(value) for value in array.flat]).reshape(array.shape)
+        if array.dtype.kind not in "biuf":
+            return None
+        return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    except (TypeError, ValueError):
+        return None
+
+
+def _real(value: Any) -> float | None:
+    if isinstance(value, str | bytes | complex | np.complexfloating) or np.ndim(value) != 0:
+        return None
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        return float("nan")
+        return None
+
+
+def _as_float(value: Any) -> float:
+    real = _real(value)
+    return float("nan") if real is None else real
 
 
 def _shown(value: Any) -> str:

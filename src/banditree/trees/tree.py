@@ -11,7 +11,7 @@ from banditree.contexts import Encoder
 from banditree.errors import InvalidContextError, InvalidParameterError, NotFittedError
 from banditree.trees.drawing import tree_to_svg, tree_to_text
 from banditree.trees.folds import fold_ids
-from banditree.trees.inputs import check_alpha, check_rewards, check_weights
+from banditree.trees.inputs import as_floats, check_alpha, check_rewards, check_weights
 from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath
 from banditree.trees.settings import Settings
@@ -223,6 +223,11 @@ class Tree:
 
 
 def _edges_by_feature(bin_edges: Mapping[FeatureName, Any], encoder: Encoder) -> list[list[float]]:
+    if not isinstance(bin_edges, Mapping):
+        raise InvalidParameterError(
+            f"bin_edges must map features to their edges, got {bin_edges!r}; "
+            "IncrementalTree.bin_edges is an example"
+        )
     unknown = [name for name in bin_edges if name not in encoder.features]
     if unknown:
         raise InvalidParameterError(
@@ -231,10 +236,13 @@ def _edges_by_feature(bin_edges: Mapping[FeatureName, Any], encoder: Encoder) ->
         )
     edges = []
     for name in encoder.features:
-        array = np.asarray(bin_edges.get(name, ()), dtype=np.float64)
-        if array.ndim != 1 or not np.isfinite(array).all() or not (np.diff(array) > 0).all():
+        given = bin_edges.get(name, ())
+        array = as_floats(given)
+        ascending = array is not None and array.ndim == 1 and bool((np.diff(array) > 0).all())
+        if array is None or not ascending or not np.isfinite(array).all():
+            shown = given if array is None else array.tolist()
             raise InvalidParameterError(
-                f"bin_edges of {name!r} must be finite and ascending, got {array.tolist()}"
+                f"bin_edges of {name!r} must be finite and ascending, got {shown}; sort them"
             )
         edges.append(array.tolist())
     return edges

@@ -420,13 +420,13 @@ class CorePlayer(Player):
 
     def context(self, n_features: int) -> Any:
         draw = self.draw
-        values = [draw.number() if draw.chance(0.2) else draw.below(6) for _ in range(n_features)]
+        n = min(n_features, 100)  # a restored tree may claim any number
+        values = [draw.number() if draw.chance(0.2) else draw.below(6) for _ in range(n)]
         return draw.mostly(np.array(values, dtype=float))
 
     def contexts(self, n_features: int) -> Any:
-        return self.draw.mostly(
-            self.draw.matrix(self.draw.rows(), np.ones(n_features) * self.draw.below(2))
-        )
+        kinds = np.full(min(n_features, 100), self.draw.below(2))
+        return self.draw.mostly(self.draw.matrix(self.draw.rows(), kinds))
 
     def predicts(self) -> None:
         kind = self.draw.one_of(("tree", "incremental"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -73,6 +74,27 @@ def test_same_tree_where_sums_are_rounded(case: Case, max_bins: int | None) -> N
     data, options = case
     expected = naive_tree(data, options, max_bins)
     assert_same(library_tree(data, options, max_bins).to_dict(), naive.to_dict(expected))
+
+
+DIGITS = st.integers(0, 9)
+
+
+@unhurried
+@given(st.lists(st.tuples(DIGITS, DIGITS, st.integers(0, 1)), min_size=1), st.integers(2, 12))
+def test_same_bins(table: list[tuple[int, int, int]], max_bins: int) -> None:
+    rows, y = [row[:2] for row in table], [row[2] for row in table]
+    tree = bt.Tree(max_bins=max_bins).fit(rows, y)
+    edges = naive.bin_edges(rows, None, (), max_bins)
+    assert_same(tree.to_dict(), naive.to_dict(naive.grow(rows, y, edges=edges)))
+
+
+@pytest.mark.parametrize("max_bins", [None, 2])
+@pytest.mark.parametrize("low", [1.0, 1 + 2**-52, -1.0, 5e-324, 0.0])
+def test_same_threshold_between_neighbouring_floats(low: float, max_bins: int | None) -> None:
+    rows, y = [[low], [math.nextafter(low, math.inf)]], [0, 1]
+    tree = bt.Tree(max_bins=max_bins).fit(rows, y)
+    assert_same(tree.to_dict(), naive.to_dict(naive.grow(rows, y)))
+    assert list(tree.predict(rows)) == [0, 1]
 
 
 def test_a_row_of_weight_zero_is_not_there() -> None:

@@ -164,9 +164,9 @@ def test_context_without_names(
     [
         param("none", [], CONTEXT, "at least one context"),
         param("no rows", np.empty((0, 3)), CONTEXT, "at least one context"),
-        param("one mapping", ROWS[0], CONTEXT, "many contexts", "dict", "list of contexts"),
-        param("one list", [1, 2, 3], CONTEXT, "many contexts", "list of contexts"),
-        param("one array", np.zeros(3), CONTEXT, "many contexts", "ndarray", "2-D array"),
+        param("one mapping", ROWS[0], CONTEXT, "many contexts", "dict", "put it in a list"),
+        param("one list", [1, 2, 3], CONTEXT, "many contexts", "put it in a list"),
+        param("one array", np.zeros(3), CONTEXT, "many contexts", "1-D array", "put it in a list"),
         param("3-D array", np.zeros((2, 2, 2)), CONTEXT, "3-D array", "2-D array"),
         param("text", "abc", CONTEXT, "'abc'", "2-D array"),
         param("lengths", [[1, 2], [1]], CONTEXT, "context 1", "1 features, expected 2", "None"),
@@ -187,7 +187,7 @@ def test_contexts_to_fit(
 @pytest.mark.parametrize("one", [ROWS[0], [1, 2], np.zeros(2)], ids=["mapping", "list", "array"])
 def test_one_context_to_learn_many(one: Any) -> None:
     tree = learned()
-    assert_raises(CONTEXT, ("many contexts", "use learn"), tree.learn_many, one, [0])
+    assert_raises(CONTEXT, ("many contexts", "method for one context"), tree.learn_many, one, [0])
     assert_untouched_incremental(tree, learned())
 
 

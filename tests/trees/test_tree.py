@@ -286,10 +286,9 @@ def test_rows_of_weight_0_are_as_if_absent(
     data: Data, options: Options, max_bins: int | None
 ) -> None:
     settings: Options = {"categorical": data.named, "max_bins": max_bins, **options}
-    # At the end, where they cannot change the order of appearance.
-    rows = [*data.rows, *data.others]
-    y = [*data.y, *(7 for _ in data.others)]
-    weights = [*(1 for _ in data.y), *(0 for _ in data.others)]
+    rows = [*data.others, *data.rows]
+    y = [*(7 for _ in data.others), *data.y]
+    weights = [*(0 for _ in data.others), *(1 for _ in data.y)]
     found = bt.Tree(**settings).fit(rows, y, weights)
     assert found.to_dict() == bt.Tree(**settings).fit(data.rows, data.y).to_dict()
 

@@ -1,6 +1,7 @@
 """Turns mappings, sequences, arrays and tables into the float64 rows that the core reads."""
 
+from banditree.contexts.batches import take
 from banditree.contexts.encoder import Encoder
 from banditree.contexts.features import Pending
 
-__all__ = ["Encoder", "Pending"]
+__all__ = ["Encoder", "Pending", "take"]

@@ -227,6 +227,17 @@ def read_many(contexts: object) -> Batch | None:
     return batch if batch.length else None
 
 
+def take(contexts: Any, wanted: NDArray[np.bool_]) -> Any:
+    """Return the contexts, of many, for which `wanted` is true."""
+    if isinstance(contexts, np.ndarray):
+        return contexts[wanted]
+    if frame_form(contexts) == "table":
+        from banditree.contexts import tables
+
+        return tables.take(contexts, wanted)
+    return [context for context, keep in zip(contexts, wanted, strict=True) if keep]
+
+
 def _read_list(items: list[Any]) -> Batch | None:
     if not items:
         return None

@@ -42,6 +42,11 @@ class Frame:
         return from_values(series.to_list(), name, expected)
 
 
+def take(table: Any, wanted: NDArray[np.bool_]) -> Any:
+    """Return the rows of a table for which `wanted` is true."""
+    return Frame(table).frame.filter(wanted.tolist()).to_native()
+
+
 def _texts(series: "nw.Series[Any]", name: FeatureName, expected: Kind) -> Column:
     """Read strings, or a categorical column, which may hold numbers in pandas."""
     coded = _by_arrow(series)

@@ -6,8 +6,9 @@ from typing import Any
 
 from banditree import _core
 from banditree.contexts import Encoder
-from banditree.errors import InvalidContextError, NotFittedError
-from banditree.trees.inputs import check_reward, check_rewards, check_weight, check_weights
+from banditree.errors import NotFittedError
+from banditree.trees.inputs import check_reward, check_weight
+from banditree.trees.observations import read_observations
 from banditree.trees.reading import edges_by_name, predict
 from banditree.trees.settings import Settings
 from banditree.trees.tree import Tree
@@ -74,21 +75,16 @@ class IncrementalTree:
         reward = check_reward(y)
         row_weight = check_weight(weight)
         row, pending = self._encoder.stage_one(context)
+        if row_weight == 0:
+            return
         self._commit(pending)
         self._core.learn(row, reward, row_weight)
 
     def learn_many(self, contexts: Contexts, y: Any, weights: Any = None) -> None:
         """Take in many observations: the same as `learn` for each, but faster."""
-        if self._encoder.is_one(contexts):
-            raise InvalidContextError(
-                f"learn_many needs many contexts, got one of type {type(contexts).__name__}; "
-                "use learn for one context"
-            )
-        rows, pending = self._encoder.stage_many(contexts)
-        rewards = check_rewards(y, len(rows))
-        row_weights = check_weights(weights, len(rows))
-        self._commit(pending)
-        self._core.learn_many(rows, rewards, row_weights)
+        given = read_observations(self._encoder, contexts, y, weights, may_be_empty=True)
+        self._commit(given.pending)
+        self._core.learn_many(given.rows, given.rewards, given.weights)
 
     def predict(self, contexts: Context | Contexts) -> Any:
         """Return the mean reward of the leaf that a context, or each of many, falls into."""

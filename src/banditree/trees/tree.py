@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from banditree import _core
 from banditree.contexts import Encoder
-from banditree.errors import InvalidContextError, InvalidParameterError, NotFittedError
+from banditree.errors import InvalidParameterError, NotFittedError
 from banditree.trees.drawing import tree_to_svg, tree_to_text
 from banditree.trees.folds import fold_ids
-from banditree.trees.inputs import as_floats, check_alpha, check_rewards, check_weights
+from banditree.trees.inputs import as_floats, check_alpha
+from banditree.trees.observations import read_observations
 from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath
 from banditree.trees.settings import Settings
@@ -66,9 +67,7 @@ class Tree:
         self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
         self._encoder = Encoder(self._settings.categorical)
         self._core: _core.Tree | None = None
-        self._used: NDArray[np.bool_] | None = (
-            None  # rows of positive weight, if weights were given
-        )
+        self._used: NDArray[np.bool_] | None = None  # rows of positive weight, if not all
 
     def __repr__(self) -> str:
         return f"Tree({self._settings})"
@@ -107,24 +106,12 @@ class Tree:
             This tree. A fit that raises leaves it as it was.
         """
         encoder = Encoder(self._settings.categorical)
-        if encoder.is_one(contexts):
-            raise InvalidContextError(
-                f"fit needs many contexts, got one of type {type(contexts).__name__}; "
-                "pass a list of contexts, a 2-D array or a table"
-            )
-        rows, pending = encoder.stage_many(contexts)
-        if len(rows) == 0:
-            raise InvalidContextError("fit needs at least one context, got none")
-        encoder.commit(pending)
-        rewards = check_rewards(y, len(rows))
-        row_weights = check_weights(weights, len(rows))
-        if row_weights is not None and not row_weights.any():
-            raise InvalidParameterError("weights are all 0; at least one must be positive")
+        given = read_observations(encoder, contexts, y, weights, may_be_empty=False)
+        encoder.commit(given.pending)
         edges = None if bin_edges is None else _edges_by_feature(bin_edges, encoder)
-        growth = self._settings.growth
-        core = _core.Tree.fit(rows, encoder.is_categorical, rewards, row_weights, *growth, edges)
-        self._encoder, self._core = encoder, core
-        self._used = None if row_weights is None else row_weights > 0
+        kinds, growth = encoder.is_categorical, self._settings.growth
+        self._core = _core.Tree.fit(given.rows, kinds, given.rewards, given.weights, *growth, edges)
+        self._encoder, self._used = encoder, given.used
         return self
 
     def predict(self, contexts: Context | Contexts) -> Any:

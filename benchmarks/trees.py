@@ -26,6 +26,7 @@ import banditree as bt
 
 MAX_BINS = 255
 FOLDS = 10
+ENCODED = 8 * (N_FEATURES + 1)  # bytes of a row as the encoder hands it to the core, and its reward
 GROWTH = 10  # the larger number of rows is so many times the smaller
 
 
@@ -73,7 +74,7 @@ class Learning:
     warm_up: float  # in all, the mean of the shuffles
     held: float
     rows: float  # the part of it that is the rows themselves
-    encoded: float
+    narrowest: float  # their size in the narrowest types that hold them
     resident: float
 
     @property
@@ -297,15 +298,15 @@ def resident_before(data: Data) -> float:
 def bytes_per_row(
     tree: bt.IncrementalTree, data: Data, before: float
 ) -> tuple[float, float, float, float]:
-    """Return what the tree holds, its rows, their encoded size, and how the process has grown."""
+    """Return what the tree holds, its rows, their narrowest size, and how the process has grown."""
     resident = resident_bytes()
     core = tree._core
     in_all = (core.bytes, core.encoded_bytes, resident - before)
     held, rows, grown_by = (n_bytes / len(tree) for n_bytes in in_all)
-    return held, rows, encoded_bytes(data), grown_by
+    return held, rows, narrowest_bytes(data), grown_by
 
 
-def encoded_bytes(data: Data) -> int:
+def narrowest_bytes(data: Data) -> int:
     """Return the size of a row and its reward, each whole-numbered column in its narrowest type."""
     return sum(narrowest(column).itemsize for column in [*data.contexts.T, data.rewards])
 
@@ -390,9 +391,9 @@ def spread(learned: Learning) -> Line:
 
 
 def remembered(what: str, learned: Learning) -> Line:
-    ratio = learned.held / learned.encoded
+    ratio = learned.held / ENCODED
     what += f" (rows {size(learned.rows)}, process grew by {size(learned.resident)})"
-    line = Line(what, size(learned.held), size(learned.encoded), multiple(ratio))
+    line = Line(what, size(learned.held), size(ENCODED), multiple(ratio))
     return judged(line, "at most 2x", ratio <= 2)
 
 
@@ -457,9 +458,9 @@ def main(arguments: list[str] | None = None) -> int:
         "rows have grown by a quarter, which only --full is sure to include"
     )
     print(
-        "- memory: what the tree holds, against its rows in their narrowest types; as float64 they "
-        f"take {8 * (N_FEATURES + 1)} B;\n  in brackets, the part of it for the rows themselves, "
-        "with room to grow, and how the process grew"
+        "- memory: what the tree holds, against its rows as the encoder makes them, all float64;\n"
+        f"  in the narrowest types that hold this data they would take {narrowest_bytes(data)} B;\n"
+        "  in brackets, the part of it for the rows themselves, and how the process grew"
     )
     missed = [line for line in lines if line.met is False]
     return 1 if options.check and missed else 0

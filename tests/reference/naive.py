@@ -17,7 +17,7 @@ from typing import Any
 Row = Sequence[Any]
 Number = Any  # Fraction, or float where speed matters more
 Edges = dict[int, list[float]]
-Order = dict[int, list[Any]]  # of each categorical column: its categories as they first appear
+Order = dict[int, list[Any]]  # of each categorical column: as they first appear, or False, True
 Split = tuple["Sums", dict[str, Any]]  # what it sends left; fields of the node
 
 GAIN_TIE = Fraction(1, 10**12)
@@ -213,7 +213,11 @@ def category_order(
 ) -> Order:
     weights = [1] * len(rows) if weights is None else weights
     kept = [row for row, w in zip(rows, weights, strict=True) if w > 0]
-    return {j: list(dict.fromkeys(r[j] for r in kept if not is_missing(r[j]))) for j in categorical}
+    order = {}
+    for j in categorical:
+        found = list(dict.fromkeys(row[j] for row in kept if not is_missing(row[j])))
+        order[j] = sorted(found) if all(isinstance(v, bool) for v in found) else found
+    return order
 
 
 def bin_edges(

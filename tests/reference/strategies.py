@@ -118,10 +118,9 @@ def cases(
 ) -> tuple[Data, dict[str, Any]]:
     """Draw a data set and settings under which its tree is unambiguous.
 
-    With min_leaf > 1 the order of categories of equal mean can decide. It is not drawn where that
-    order may hang on rounding, or on a row of weight 0.
+    With min_leaf > 1 the order of categories of equal mean can decide, so it is not drawn where
+    rounding may make equal means unequal.
     """
     data = draw(data_sets(exact=exact, max_rows=max_rows))
-    ordered = exact and all(data.weights or [1])
-    min_leaf = 4 if ordered or not data.categorical else 1
+    min_leaf = 4 if exact or not data.categorical else 1
     return data, draw(tree_settings(min_leaf=min_leaf))

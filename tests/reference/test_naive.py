@@ -103,6 +103,26 @@ def test_categories_are_cut_in_the_order_of_their_means() -> None:
     assert naive.predict(tree, ["never seen"]) == tree.left.mean
 
 
+def test_equal_means_stand_in_order_of_appearance_with_missing_first() -> None:
+    # min_leaf forbids the cut that isolates the one reward.
+    tree = naive.grow(column("b", "a", None, "c"), [0, 0, 0, 1], categorical={0}, min_leaf=2)
+    assert (tree.missing, tree.left_categories, tree.right_categories) == (
+        "left",
+        ("b",),
+        ("a", "c"),
+    )
+
+
+def test_false_stands_before_true() -> None:
+    rows, y = column(True, False, True, False, None), [0, 0, 0, 0, 1]
+    tree = naive.grow(rows, y, categorical={0}, min_leaf=2)
+    assert (tree.left_categories, tree.right_categories, tree.missing) == (
+        (False,),
+        (True,),
+        "right",
+    )
+
+
 def test_a_category_unseen_in_the_node_counts_as_missing_there() -> None:
     rows = [[0, "a"], [0, "b"], [0, "b"], [1, "c"], [1, "c"]]
     tree = naive.grow(rows, [0, 1, 1, 9, 9], categorical={1})

@@ -158,13 +158,19 @@ double index_in(double value, double least, double end) {
     return value;
 }
 
+double sane(double value, double least) {
+    if (!(value >= least && value <= std::numeric_limits<double>::max()))
+        throw std::invalid_argument("the nodes are damaged: a number is out of range");
+    return value;
+}
+
 Node as_node(const double* numbers, double n_nodes, double n_features, double n_sides) {
     Node node;
     node.n = static_cast<std::uint32_t>(index_in(numbers[0], 1, 4294967296.0));
-    node.weight = numbers[1];
-    node.mean = numbers[2];
-    node.cost = numbers[3];
-    node.gain = numbers[4];
+    node.weight = sane(numbers[1], 0);
+    node.mean = sane(numbers[2], std::numeric_limits<double>::lowest());
+    node.cost = sane(numbers[3], 0);
+    node.gain = sane(numbers[4], 0);
     node.threshold = numbers[5];
     node.feature = static_cast<std::int32_t>(index_in(numbers[6], -1, n_features));
     node.right = static_cast<std::int32_t>(index_in(numbers[7], -1, n_nodes));

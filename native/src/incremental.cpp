@@ -50,6 +50,13 @@ void IncrementalTree::learn_many(const Matrix& contexts, std::span<const double>
 
 void IncrementalTree::insert(std::uint32_t row) {
     histogram_from_ = kRowsPerCode * rows_.n_codes();
+    std::vector<std::int32_t> path;
+    descend(row, path);
+    for (auto at = path.rbegin(); at != path.rend(); ++at) prune_at(nodes_[*at]);
+}
+
+// Takes the row down the tree and grows anew what it changes; `path` gets the nodes above that.
+void IncrementalTree::descend(std::uint32_t row, std::vector<std::int32_t>& path) {
     std::int32_t at = 0;
     for (;;) {
         LiveNode& node = nodes_[at];
@@ -69,8 +76,30 @@ void IncrementalTree::insert(std::uint32_t row) {
             regrow(at, std::move(rows));
             return;
         }
+        path.push_back(at);
         at = goes_left(node, row) ? node.left : node.right;
     }
+}
+
+// Whether the node is a leaf of the pruned version, given that its children are up to date.
+void IncrementalTree::prune_at(LiveNode& node) const {
+    node.pruned_leaves = 1;
+    node.pruned_gain = 0;
+    if (node.is_leaf()) return;
+    const LiveNode& left = nodes_[node.left];
+    const LiveNode& right = nodes_[node.right];
+    const std::uint32_t leaves = left.pruned_leaves + right.pruned_leaves;
+    const double gain =
+        split_gain(node.moments.sums(), left.moments.sums()) + left.pruned_gain + right.pruned_gain;
+    if (gain / (leaves - 1) <= alpha_ * (1 + kAlphaTolerance)) return;
+    node.pruned_leaves = leaves;
+    node.pruned_gain = gain;
+}
+
+void IncrementalTree::set_alpha(double alpha) {
+    alpha_ = alpha;
+    growth_.min_cost = alpha;
+    if (n_rows() > 0) rebuild();
 }
 
 void IncrementalTree::rebuild() {
@@ -119,6 +148,7 @@ void IncrementalTree::plant(std::int32_t root, const Grown& grown, const Dataset
             live.rows.push_back(row_of ? (*row_of)[grown.rows[j]] : grown.rows[j]);
         live.uniform = live.moments.cost() > 0 && all_alike(live.rows);
     }
+    for (auto id = ids.rbegin(); id != ids.rend(); ++id) prune_at(nodes_[*id]);
 }
 
 void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i,

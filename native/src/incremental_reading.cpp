@@ -37,6 +37,13 @@ double IncrementalTree::predict(const double* context) const {
     return rows_.data().offset + node->moments.mean();
 }
 
+const Moments& IncrementalTree::pruned_leaf(const double* context) const {
+    const LiveNode* node = &nodes_[0];
+    while (node->pruned_leaves > 1)
+        node = &nodes_[context_goes_left(*node, context[node->feature]) ? node->left : node->right];
+    return node->moments;
+}
+
 Tree IncrementalTree::as_tree() const {
     Tree tree;
     struct Pending {

@@ -270,6 +270,23 @@ TEST(a_leaf_that_becomes_large_enough_is_split) {
     }
 }
 
+TEST(a_new_lowest_value_may_join_the_missing_ones) {
+    // The best split is present against missing; then a lower value comes, with a reward like that
+    // of the missing values.
+    const Settings settings;
+    IncrementalTree tree(settings.growth, settings.max_bins);
+    tree.set_kinds({Kind::number});
+    Log log;
+    for (int row = 0; row < 200; ++row) {
+        const bool missing = row % 2 == 0 || row == 199;
+        const Values context{row == 199 ? -1 : missing ? kNan : row % 6};
+        tree.learn(context, missing ? 1 : 0, 1);
+        log.add(context, missing ? 1 : 0, 1);
+        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+    }
+    CHECK(tree.as_tree().nodes[0].threshold == 0 && tree.as_tree().nodes[0].missing_left);
+}
+
 TEST(features_may_come_late) {
     Rng rng(24);
     for (int round = 0; round < 60; ++round) {

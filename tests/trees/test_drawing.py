@@ -279,7 +279,7 @@ def test_max_depth_zero_draws_one_box_and_a_deep_one_everything():
 
 
 def test_negative_max_depth_is_refused():
-    with pytest.raises(InvalidParameterError, match="at least 0, got -1; pass None"):
+    with pytest.raises(InvalidParameterError, match="from 0 up, got -1"):
         tree_to_svg(golf(), max_depth=-1)
 
 

@@ -28,7 +28,14 @@ class IncrementalTree {
     // The same as learning the rows one by one, at the cost of one growth where there are many.
     void learn_many(const Matrix& contexts, std::span<const double> rewards,
                     std::span<const double> weights);
+    // From now on the tree keeps no more of itself than its pruned version takes: a node that costs
+    // no more than alpha is not split, as pruning would make it a leaf again.
+    void set_alpha(double alpha);
+    double alpha() const { return alpha_; }
+
     double predict(const double* context) const;
+    // The node where the context ends in the pruned version, rewards taken about the offset.
+    const Moments& pruned_leaf(const double* context) const;
     Tree as_tree() const;
 
     std::size_t n_rows() const { return rows_.n_rows(); }
@@ -67,6 +74,10 @@ class IncrementalTree {
         std::vector<std::uint32_t> rows;    // of a leaf
         std::unique_ptr<Watch> watch;
 
+        // Of the subtree below, once pruned; 1 leaf: the node is a leaf of the pruned version.
+        std::uint32_t pruned_leaves = 1;
+        double pruned_gain = 0;
+
         bool is_leaf() const { return feature < 0; }
     };
     // A search of one feature of one node, in terms of keys.
@@ -84,6 +95,8 @@ class IncrementalTree {
     };
 
     void rebuild();
+    void prune_at(LiveNode& node) const;
+    void descend(std::uint32_t row, std::vector<std::int32_t>& path);
     void insert(std::uint32_t row);
 
     bool holds(LiveNode& node, std::uint32_t row);
@@ -122,6 +135,7 @@ class IncrementalTree {
     RowStore rows_;
     std::deque<LiveNode> nodes_;
     std::vector<std::int32_t> free_;
+    double alpha_ = -1;  // below 0: nothing is pruned
 
     std::size_t histogram_from_ = 0;  // rows from which a node keeps a histogram
 

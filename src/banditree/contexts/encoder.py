@@ -328,9 +328,7 @@ class Encoder:
     ) -> FloatArray:
         """Encode a 2-D array of numbers: all at once, then the few columns that need care."""
         rows = np.require(as_float64(array), requirements=["C", "ALIGNED"])
-        # The sum of squares is finite only if all values are, and much faster to take.
-        flat = rows.reshape(-1)
-        if not isfinite(flat.dot(flat)):
+        if not _surely_finite(rows.reshape(-1)):
             wrong = np.argwhere(np.isinf(rows))
             if len(wrong):
                 row, column = wrong[0]
@@ -348,6 +346,12 @@ class Encoder:
             if drafts is not None and draft.changed:
                 drafts.append(draft)
         return rows
+
+
+def _surely_finite(values: FloatArray) -> bool:
+    """Return whether the sum of squares is finite: only if all values are, and fast to take."""
+    with np.errstate(over="ignore"):
+        return isfinite(values.dot(values))
 
 
 def _any_present(column: FloatArray) -> bool:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from banditree.contexts.values import shorten
 from banditree.errors import BanditreeError, InvalidParameterError, InvalidRewardError
 from banditree.types import FloatArray
 
@@ -16,7 +17,7 @@ def check_whole(name: str, value: Any, least: int) -> int:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not least <= value < 2**31:
         raise InvalidParameterError(
-            f"{name} must be a whole number from {least} up, got {value!r}; "
+            f"{name} must be a whole number from {least} up, got {shorten(value)}; "
             f"see the documentation of {name} for its meaning"
         )
     return int(value)
@@ -27,7 +28,8 @@ def check_seed(seed: Any) -> int:
     whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if not whole or not 0 <= seed < 2**64:
         raise InvalidParameterError(
-            f"seed must be a whole number from 0 up to 2**64 - 1, got {seed!r}; any one will do"
+            f"seed must be a whole number from 0 up to 2**64 - 1, got {shorten(seed)}; "
+            "any one will do"
         )
     return int(seed)
 
@@ -37,7 +39,7 @@ def check_alpha(alpha: Any) -> float:
     value = _as_float(alpha)
     if not value >= 0:
         raise InvalidParameterError(
-            f"alpha must be a number from 0 up, got {_shown(alpha)}; "
+            f"alpha must be a number from 0 up, got {shorten(alpha)}; "
             "pruning_path().alphas lists the useful ones"
         )
     return value
@@ -51,8 +53,8 @@ def check_reward(reward: Any) -> float:
         value = _as_float(reward)
     if not -LARGEST <= value <= LARGEST:
         raise InvalidRewardError(
-            f"a reward must be a finite number of at most {LARGEST:g} in size, got {reward!r}; "
-            "leave out observations without a reward"
+            f"a reward must be a finite number of at most {LARGEST:g} in size, "
+            f"got {shorten(reward)}; leave out observations without a reward"
         )
     return value
 
@@ -62,8 +64,8 @@ def check_weight(weight: Any) -> float:
     value = _as_float(weight)
     if value != 0 and not 1 / LARGEST <= value <= LARGEST:
         raise InvalidParameterError(
-            f"a weight must be 0 or between {1 / LARGEST:g} and {LARGEST:g}, got {weight!r}; "
-            "0 leaves the observation out"
+            f"a weight must be 0 or between {1 / LARGEST:g} and {LARGEST:g}, "
+            f"got {shorten(weight)}; 0 leaves the observation out"
         )
     return value
 
@@ -99,7 +101,7 @@ def _one_per_row(values: Any, n_rows: int, name: str, error: type[BanditreeError
     array = as_floats(values)
     if array is None:
         raise error(
-            f"{name} must be one number per context, got {_shown(values)}; convert it to numbers"
+            f"{name} must be one number per context, got {shorten(values)}; convert it to numbers"
         )
     if array.ndim != 1 or np.ndim(values) == 0:
         raise error(
@@ -125,7 +127,9 @@ def as_floats(values: Any) -> FloatArray | None:
 
 
 def _real(value: Any) -> float | None:
-    if isinstance(value, str | bytes | complex | np.complexfloating) or np.ndim(value) != 0:
+    if isinstance(value, str | bytes | complex | np.complexfloating):
+        return None
+    if getattr(value, "ndim", 0) != 0:
         return None
     try:
         return float(value)
@@ -136,8 +140,3 @@ def _real(value: Any) -> float | None:
 def _as_float(value: Any) -> float:
     real = _real(value)
     return float("nan") if real is None else real
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

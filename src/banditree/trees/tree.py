@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from banditree import _core
 from banditree.contexts import Encoder
+from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, NotFittedError
 from banditree.trees.drawing import tree_to_svg, tree_to_text
 from banditree.trees.folds import fold_ids
@@ -212,13 +213,13 @@ class Tree:
 def _edges_by_feature(bin_edges: Mapping[FeatureName, Any], encoder: Encoder) -> list[list[float]]:
     if not isinstance(bin_edges, Mapping):
         raise InvalidParameterError(
-            f"bin_edges must map features to their edges, got {bin_edges!r}; "
+            f"bin_edges must map features to their edges, got {shorten(bin_edges)}; "
             "IncrementalTree.bin_edges is an example"
         )
     unknown = [name for name in bin_edges if name not in encoder.features]
     if unknown:
         raise InvalidParameterError(
-            f"bin_edges names the feature {unknown[0]!r}, which no context has; "
+            f"bin_edges names the feature {shorten(unknown[0])}, which no context has; "
             f"the features are {', '.join(map(repr, encoder.features))}"
         )
     edges = []
@@ -229,7 +230,8 @@ def _edges_by_feature(bin_edges: Mapping[FeatureName, Any], encoder: Encoder) ->
         if array is None or not ascending or not np.isfinite(array).all():
             shown = given if array is None else array.tolist()
             raise InvalidParameterError(
-                f"bin_edges of {name!r} must be finite and ascending, got {shown}; sort them"
+                f"bin_edges of {name!r} must be finite and ascending, got {shorten(shown)}; "
+                "sort them"
             )
         edges.append(array.tolist())
     return edges

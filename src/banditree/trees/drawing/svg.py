@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from html import escape
 
-from banditree.errors import InvalidParameterError
 from banditree.trees.drawing.shapes import LABEL_SIZE, SMALL_SIZE, Line, Shape, Sketch, make_sketch
 from banditree.trees.drawing.style import FONT, INK, LINE, MUTED, PAPER, colour, ink_on, text_width
 from banditree.trees.drawing.wording import Node, number
+from banditree.trees.inputs import check_whole
 
 _MARGIN = 16
 _CORNER = 8
@@ -45,11 +45,8 @@ def tree_to_svg(root: Node, *, max_depth: int | None = None) -> str:
     >>> svg.startswith("<svg"), svg.count("<title>")
     (True, 1)
     """
-    if max_depth is not None and max_depth < 0:
-        raise InvalidParameterError(
-            f"max_depth is the number of levels below the root, at least 0, got {max_depth}; "
-            "pass None to draw the whole tree"
-        )
+    if max_depth is not None:
+        check_whole("max_depth", max_depth, 0)
     sketch = make_sketch(root, max_depth)
     return "\n".join(
         [*_opening(sketch), *_edges(sketch), *_boxes(sketch), *_scale(sketch), "</svg>"]

@@ -36,7 +36,7 @@ void set_categorical(IncrementalTree& tree, const ByteArray& categorical) {
 
 void learn(IncrementalTree& tree, const DoubleArray& context, double reward, double weight) {
     check_room(tree, 1);
-    check_contexts({context.data(), 1, context.shape(0)}, tree.rows().kinds());
+    check_contexts({as_span(context).data(), 1, context.shape(0)}, tree.rows().kinds());
     check_reward(reward);
     check_weight(weight);
     tree.learn(as_span(context), reward, weight);
@@ -71,9 +71,10 @@ BoundTree as_tree(const IncrementalTree& tree) {
 auto predict(const IncrementalTree& tree, const DoubleMatrix& contexts) {
     check_length(contexts.shape(1), tree.rows().kinds().size(), "context");
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
-    std::vector<double> means(contexts.shape(0));
+    const Matrix matrix = as_matrix(contexts);
+    std::vector<double> means(matrix.rows);
     for (std::size_t i = 0; i < means.size(); ++i)
-        means[i] = tree.predict(contexts.data() + i * contexts.shape(1));
+        means[i] = tree.predict(matrix.data + i * matrix.columns);
     return to_numpy(std::move(means));
 }
 

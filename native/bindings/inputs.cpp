@@ -1,6 +1,7 @@
 #include "inputs.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -16,13 +17,22 @@ std::uint32_t positive(std::int64_t value, std::int64_t least, const char* name)
     return static_cast<std::uint32_t>(value);
 }
 
+void check_aligned(const double* data) {
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(double) != 0)
+        throw std::invalid_argument("an array is not aligned");
+}
+
 }  // namespace
 
 Matrix as_matrix(const DoubleMatrix& matrix) {
+    check_aligned(matrix.data());
     return {matrix.data(), matrix.shape(0), matrix.shape(1)};
 }
 
-std::span<const double> as_span(const DoubleArray& array) { return {array.data(), array.shape(0)}; }
+std::span<const double> as_span(const DoubleArray& array) {
+    check_aligned(array.data());
+    return {array.data(), array.shape(0)};
+}
 
 std::vector<Kind> as_kinds(const ByteArray& categorical) {
     std::vector<Kind> kinds;

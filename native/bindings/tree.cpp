@@ -72,15 +72,17 @@ BoundTree fit(const DoubleMatrix& contexts, const ByteArray& categorical, const 
 
 double predict_one(const BoundTree& bound, const DoubleArray& context) {
     check_length(context.shape(0), bound.n_features, "context");
-    check_finite(as_span(context));
-    return bound.tree.leaf_of(context.data()).mean;
+    const auto values = as_span(context);
+    check_finite(values);
+    return bound.tree.leaf_of(values.data()).mean;
 }
 
 auto predict(const BoundTree& bound, const DoubleMatrix& contexts) {
     check_length(contexts.shape(1), bound.n_features, "context");
-    std::vector<double> means(contexts.shape(0));
+    const Matrix matrix = as_matrix(contexts);
+    std::vector<double> means(matrix.rows);
     for (std::size_t i = 0; i < means.size(); ++i)
-        means[i] = bound.tree.leaf_of(contexts.data() + i * bound.n_features).mean;
+        means[i] = bound.tree.leaf_of(matrix.data + i * matrix.columns).mean;
     return to_numpy(std::move(means));
 }
 
@@ -133,7 +135,8 @@ double lazy_predict_one(const BoundTree& bound, const DoubleArray& weights, doub
     for (const double weight : as_span(weights)) check_weight(weight);
     Sample sample = Sample::of(*bound.data, as_span(weights));
     if (sample.rows.empty()) throw std::invalid_argument("there is no row of positive weight");
-    return lazy_predict(*bound.data, std::move(sample), bound.growth, alpha, context.data());
+    return lazy_predict(*bound.data, std::move(sample), bound.growth, alpha,
+                        as_span(context).data());
 }
 
 // A node as a row of numbers, in this order, for inspection from Python and for pickling.

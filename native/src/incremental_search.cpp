@@ -23,7 +23,10 @@ bool IncrementalTree::side_is_clear(const LiveNode& node, std::uint32_t row) con
         return k < static_cast<double>(node.side_of.size()) &&
                node.side_of[static_cast<std::size_t>(k)] != kUnseen;
     const bool missing = rows_.is_missing(k);
-    return missing ? node.saw_missing : k <= node.below || k >= node.above;
+    if (missing) return node.saw_missing;
+    // Where missing values part from the others, a new lowest value could join either.
+    const bool lone_missing = node.above == std::numeric_limits<double>::infinity();
+    return !lone_missing && (k <= node.below || k >= node.above);
 }
 
 // What the present split gains with the new row, which its children have not got yet.

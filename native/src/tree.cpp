@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <queue>
 
 namespace banditree {
 
@@ -26,34 +25,31 @@ Subtree join(const Node& node, const Subtree& left, const Subtree& right) {
     return {left.leaves + right.leaves, left.cost + right.cost, node.gain + left.gain + right.gain};
 }
 
-struct Link {
-    double alpha;
-    std::int32_t node;
-    std::uint32_t leaves;  // of the node's subtree when the link was made; another number: the link
-                           // is out of date
-    bool operator>(const Link& other) const { return alpha > other.alpha; }
-};
-
+// Collapses the weakest link again and again. Every node knows the weakest link at or below it, so
+// that one is found by walking down and forgotten by walking up.
 class WeakestLink {
  public:
     explicit WeakestLink(const Tree& tree)
-        : tree_(tree), parents_(tree.parents()), subtrees_(tree.nodes.size()) {
-        for (std::int32_t i = static_cast<std::int32_t>(tree.nodes.size()) - 1; i >= 0; --i) {
-            subtrees_[i].cost = tree.nodes[i].cost;
-            if (tree.nodes[i].is_leaf()) continue;
-            refresh(i);
-        }
+        : tree_(tree),
+          parents_(tree.parents()),
+          subtrees_(tree.nodes.size()),
+          weakest_(tree.nodes.size(), kNever) {
         path_.node_alphas.assign(tree.nodes.size(), kNever);
-        for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-            if (tree.nodes[i].is_leaf()) path_.node_alphas[i] = 0;
+        for (std::int32_t i = static_cast<std::int32_t>(tree.nodes.size()) - 1; i >= 0; --i) {
+            if (tree.nodes[i].is_leaf()) {
+                subtrees_[i].cost = tree.nodes[i].cost;
+                path_.node_alphas[i] = 0;
+            } else {
+                refresh(i);
+            }
+        }
     }
 
     PruningPath run() {
         record(0);
         while (subtrees_[0].leaves > 1) {
-            const double alpha = top().alpha;
-            while (subtrees_[0].leaves > 1 && top().alpha <= alpha * (1 + kAlphaTolerance))
-                collapse(top().node, alpha);
+            const double alpha = weakest_[0];
+            while (weakest_[0] <= alpha * (1 + kAlphaTolerance)) collapse(find_weakest(), alpha);
             record(alpha);
         }
         return std::move(path_);
@@ -61,36 +57,21 @@ class WeakestLink {
 
  private:
     void refresh(std::int32_t i) {
-        subtrees_[i] = join(tree_.nodes[i], subtrees_[i + 1], subtrees_[tree_.nodes[i].right]);
-        links_.push({subtrees_[i].link(), i, subtrees_[i].leaves});
+        const std::int32_t left = i + 1, right = tree_.nodes[i].right;
+        subtrees_[i] = join(tree_.nodes[i], subtrees_[left], subtrees_[right]);
+        weakest_[i] = std::min({subtrees_[i].link(), weakest_[left], weakest_[right]});
     }
-    const Link& top() {
-        while (links_.top().leaves != subtrees_[links_.top().node].leaves) links_.pop();
-        return links_.top();
+    std::int32_t find_weakest() const {
+        std::int32_t i = 0;
+        while (weakest_[i] < subtrees_[i].link())
+            i = weakest_[i + 1] == weakest_[i] ? i + 1 : tree_.nodes[i].right;
+        return i;
     }
     void collapse(std::int32_t node, double alpha) {
-        links_.pop();
         path_.node_alphas[node] = alpha;
-        forget_below(node);
         subtrees_[node] = {1, tree_.nodes[node].cost, 0};
+        weakest_[node] = kNever;
         for (std::int32_t up = parents_[node]; up >= 0; up = parents_[up]) refresh(up);
-    }
-    // The nodes below are no longer in the tree; a subtree without leaves matches no link.
-    void forget_below(std::int32_t node) {
-        std::uint32_t inner = subtrees_[node].leaves - 1;
-        std::vector<std::int32_t> stack{node};
-        while (inner > 0) {
-            const std::int32_t i = stack.back();
-            stack.pop_back();
-            if (subtrees_[i].leaves == 1) {
-                subtrees_[i].leaves = 0;
-                continue;
-            }
-            --inner;
-            subtrees_[i].leaves = 0;
-            stack.push_back(tree_.nodes[i].right);
-            stack.push_back(i + 1);
-        }
     }
     void record(double alpha) {
         path_.alphas.push_back(alpha);
@@ -101,7 +82,7 @@ class WeakestLink {
     const Tree& tree_;
     std::vector<std::int32_t> parents_;
     std::vector<Subtree> subtrees_;
-    std::priority_queue<Link, std::vector<Link>, std::greater<>> links_;
+    std::vector<double> weakest_;
     PruningPath path_;
 };
 

@@ -369,7 +369,7 @@ def _numeric(batch: Batch) -> NDArray[Any] | None:
 
 def _declared(categorical: Iterable[Any]) -> tuple[FeatureName, ...]:
     """Check the names of declared categories."""
-    if isinstance(categorical, str | bytes) or not isinstance(categorical, Iterable):
+    if isinstance(categorical, str | bytes | memoryview) or not isinstance(categorical, Iterable):
         raise InvalidParameterError(
             f"categorical must be a list of feature names, got {shorten(categorical)}; "
             f"put a single name in a list"

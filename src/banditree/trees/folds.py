@@ -1,13 +1,15 @@
 """Dealing rows into folds for cross-validation."""
 
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from banditree import _core
+from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
-from banditree.trees.inputs import check_seed, check_whole
+from banditree.trees.inputs import as_floats, check_seed, check_whole
 
 
 def fold_ids(
@@ -17,10 +19,10 @@ def fold_ids(
 
     `used` tells which of the rows the user passed have positive weight (None: all).
     """
-    if np.ndim(folds) == 0:
-        ids, n_folds = _dealt(folds, n_rows, seed), int(folds)
-    else:
+    if isinstance(folds, Iterable):
         ids, n_folds = _given(folds, n_rows, used)
+    else:
+        ids, n_folds = _dealt(folds, n_rows, seed), int(folds)
     return np.ascontiguousarray(ids, dtype=np.int64), n_folds
 
 
@@ -40,26 +42,23 @@ def _dealt(folds: Any, n_rows: int, seed: int) -> NDArray[np.int64]:
 def _given(
     folds: Any, n_rows: int, used: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.int64], int]:
-    ids = np.asarray(folds)
+    ids = as_floats(folds if isinstance(folds, Sized) else list(folds))
     expected = n_rows if used is None else len(used)
+    if ids is None or not (np.isfinite(ids).all() and (ids == np.floor(ids)).all()):
+        raise InvalidParameterError(
+            f"fold ids must be whole numbers, got {shorten(folds)}; number the folds 0, 1, 2, ..."
+        )
     if ids.shape != (expected,):
         raise InvalidParameterError(
             f"folds must be a number or one id for each of the {expected} rows, "
             f"got shape {ids.shape}"
         )
-    if ids.dtype.kind not in "iu":
-        whole = ids.dtype.kind == "f" and np.isfinite(ids).all() and (ids == np.floor(ids)).all()
-        if not whole:
-            raise InvalidParameterError(
-                f"fold ids must be whole numbers, got {ids.dtype}; number the folds 0, 1, 2, ..."
-            )
     present = np.unique(ids)
-    span = range(int(present[0]), int(present[-1]) + 1)
-    if len(span) != len(present):
-        absent = next(i for i in span if i not in set(present.tolist()))
+    gaps = np.flatnonzero(np.diff(present) > 1)
+    if len(gaps):
         raise InvalidParameterError(
-            f"fold id {absent} is given to no row, though ids run from {span[0]} to {span[-1]}; "
-            "number the folds without gaps"
+            f"fold id {present[gaps[0]] + 1:.0f} is given to no row, though ids run from "
+            f"{present[0]:.0f} to {present[-1]:.0f}; number the folds without gaps"
         )
     kept, ids = np.unique(ids if used is None else ids[used], return_inverse=True)
     if len(kept) < 2:

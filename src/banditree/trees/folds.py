@@ -60,10 +60,10 @@ def _given(
             f"fold id {present[gaps[0]] + 1:.0f} is given to no row, though ids run from "
             f"{present[0]:.0f} to {present[-1]:.0f}; number the folds without gaps"
         )
-    kept, ids = np.unique(ids if used is None else ids[used], return_inverse=True)
+    kept, numbers = np.unique(ids if used is None else ids[used], return_inverse=True)
     if len(kept) < 2:
         raise InvalidParameterError(
             "folds must have at least two ids among the rows of positive weight; "
             "each fold is predicted from the others"
         )
-    return ids, len(kept)
+    return numbers, len(kept)

@@ -121,7 +121,7 @@ def as_floats(values: Any) -> FloatArray | None:
             array = np.array([_real(value) for value in array.flat]).reshape(array.shape)
         if array.dtype.kind not in "biuf":
             return None
-        return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+        return np.require(array, np.float64, ["C", "A"]).reshape(array.shape)
     except (TypeError, ValueError):
         return None
 

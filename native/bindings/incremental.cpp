@@ -55,20 +55,20 @@ void learn_many(IncrementalTree& tree, const DoubleMatrix& contexts, const Doubl
     tree.learn_many(matrix, as_span(rewards), w);
 }
 
-double predict_one(const IncrementalTree& tree, const DoubleArray& context) {
+double predict_one(IncrementalTree& tree, const DoubleArray& context) {
     check_length(context.shape(0), tree.rows().kinds().size(), "context");
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
     check_finite(as_span(context));
     return tree.predict(context.data());
 }
 
-BoundTree as_tree(const IncrementalTree& tree) {
+BoundTree as_tree(IncrementalTree& tree) {
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
     return {tree.as_tree(), tree.growth(), tree.rows().kinds().size(),
             std::make_shared<const Dataset>(tree.rows().snapshot())};
 }
 
-auto predict(const IncrementalTree& tree, const DoubleMatrix& contexts) {
+auto predict(IncrementalTree& tree, const DoubleMatrix& contexts) {
     check_length(contexts.shape(1), tree.rows().kinds().size(), "context");
     if (tree.n_rows() == 0) throw std::invalid_argument("the tree has learned nothing yet");
     const Matrix matrix = as_matrix(contexts);

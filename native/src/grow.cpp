@@ -269,8 +269,7 @@ Node leaf_node(const Moments& moments, double offset) {
 }
 
 bool may_split(const Moments& moments, const Growth& growth, std::uint32_t depth) {
-    return moments.n >= growth.min_split && depth < growth.max_depth &&
-           moments.cost() > growth.min_cost;
+    return moments.n >= growth.min_split && depth < growth.max_depth && moments.cost() > 0;
 }
 
 Sample Sample::of(const Dataset& data, std::span<const double> weights) {

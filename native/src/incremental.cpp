@@ -14,6 +14,9 @@ namespace {
 // A histogram pays once a node has this many times more rows than all features together have codes.
 constexpr std::size_t kRowsPerCode = 2;
 
+// Smaller subtrees are grown at once: going about them level by level would cost more.
+constexpr std::size_t kGrownAtOnce = 128;
+
 }  // namespace
 
 void IncrementalTree::set_kinds(const std::vector<Kind>& kinds) {
@@ -50,23 +53,16 @@ void IncrementalTree::learn_many(const Matrix& contexts, std::span<const double>
 
 void IncrementalTree::insert(std::uint32_t row) {
     histogram_from_ = kRowsPerCode * rows_.n_codes();
-    std::vector<std::int32_t> path;
-    descend(row, path);
-    for (auto at = path.rbegin(); at != path.rend(); ++at) prune_at(nodes_[*at]);
-}
-
-// Takes the row down the tree and grows anew what it changes; `path` gets the nodes above that.
-void IncrementalTree::descend(std::uint32_t row, std::vector<std::int32_t>& path) {
     std::int32_t at = 0;
     for (;;) {
+        if (nodes_[at].pending) expand_here(at);
         LiveNode& node = nodes_[at];
         node.moments.add(rows_.data().weight(row), rows_.data().y[row]);
         if (node.watch && node.watch->histogram) tally(*node.watch->histogram, row);
         if (node.is_leaf()) {
             push_tight(node.rows, row);
             node.uniform = node.uniform && rows_.alike(node.rows.front(), row);
-            if (node.uniform || !may_split(node.moments, growth_, node.depth)) return;
-            regrow(at, std::move(node.rows));
+            if (!node.uniform) regrow(at, std::move(node.rows));
             return;
         }
         if (!holds(node, row)) {
@@ -76,58 +72,70 @@ void IncrementalTree::descend(std::uint32_t row, std::vector<std::int32_t>& path
             regrow(at, std::move(rows));
             return;
         }
-        path.push_back(at);
         at = goes_left(node, row) ? node.left : node.right;
     }
-}
-
-// Whether the node is a leaf of the pruned version, given that its children are up to date.
-void IncrementalTree::prune_at(LiveNode& node) const {
-    node.pruned_leaves = 1;
-    node.pruned_gain = 0;
-    if (node.is_leaf()) return;
-    const LiveNode& left = nodes_[node.left];
-    const LiveNode& right = nodes_[node.right];
-    const std::uint32_t leaves = left.pruned_leaves + right.pruned_leaves;
-    const double gain =
-        split_gain(node.moments.sums(), left.moments.sums()) + left.pruned_gain + right.pruned_gain;
-    if (gain / (leaves - 1) <= alpha_ * (1 + kAlphaTolerance)) return;
-    node.pruned_leaves = leaves;
-    node.pruned_gain = gain;
-}
-
-void IncrementalTree::set_alpha(double alpha) {
-    alpha_ = alpha;
-    growth_.min_cost = alpha;
-    if (n_rows() > 0) rebuild();
 }
 
 void IncrementalTree::rebuild() {
     nodes_.clear();
     free_.clear();
-    nodes_.emplace_back();
     finder_.reset();
+    nodes_.emplace_back();
     std::vector<std::uint32_t> rows(n_rows());
-    for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+    std::iota(rows.begin(), rows.end(), 0u);
+    for (const auto row : rows)
+        nodes_[0].moments.add(rows_.data().weight(row), rows_.data().y[row]);
     regrow(0, std::move(rows));
 }
 
-// Replaces the subtree at a node by one grown on the given rows, which are in order of arrival.
-void IncrementalTree::regrow(std::int32_t node, std::vector<std::uint32_t> rows) {
-    const Site site{nodes_[node].depth, kWatchedFrom};
-    release_below(node);
-    if (rows_.exact()) {
-        const Dataset local = rows_.encode_exactly(rows);
-        plant(node, grow(local, Sample::of(local, std::span<const double>()), growth_, site), local,
-              &rows);
-    } else {
-        const Dataset& data = rows_.data();
-        plant(node, grow(data, Sample::of(data, std::move(rows)), growth_, site), data, nullptr);
-    }
+// Gives up the subtree at a node, whose rows these are, in order of arrival. A small one is grown
+// anew at once; of a large one only what is needed, when it is needed, since the best split of a
+// large node may change again before that.
+void IncrementalTree::regrow(std::int32_t at, std::vector<std::uint32_t> rows) {
+    release_below(at);
+    LiveNode leaf;
+    leaf.moments = nodes_[at].moments;
+    leaf.depth = nodes_[at].depth;
+    leaf.rows = std::move(rows);
+    leaf.pending = may_split(leaf.moments, growth_, leaf.depth);
+    nodes_[at] = std::move(leaf);
+    if (nodes_[at].pending && nodes_[at].rows.size() <= kGrownAtOnce) expand(at, growth_);
 }
 
-void IncrementalTree::plant(std::int32_t root, const Grown& grown, const Dataset& data,
-                            const std::vector<std::uint32_t>* row_of) {
+// Splits a pending node, and if it is small also the nodes below it.
+void IncrementalTree::expand_here(std::int32_t at) {
+    Growth growth = growth_;
+    if (nodes_[at].rows.size() > kGrownAtOnce) growth.max_depth = nodes_[at].depth + 1;
+    expand(at, growth);
+}
+
+void IncrementalTree::expand(std::int32_t at, const Growth& growth) {
+    const Site site{nodes_[at].depth, kWatchedFrom};
+    std::vector<std::uint32_t> rows = std::move(nodes_[at].rows);
+    std::vector<std::int32_t> planted;
+    if (rows_.exact()) {
+        const Dataset local = rows_.encode_exactly(rows);
+        const Sample all = Sample::of(local, std::span<const double>());
+        planted = plant(at, grow(local, all, growth, site), local, &rows);
+    } else {
+        const Dataset& data = rows_.data();
+        const Sample sample = Sample::of(data, std::move(rows));
+        planted = plant(at, grow(data, sample, growth, site), data, nullptr);
+    }
+    if (growth.max_depth == growth_.max_depth) return;
+    for (const auto id : planted)
+        if (id != at) nodes_[id].pending = may_split(nodes_[id].moments, growth_, nodes_[id].depth);
+}
+
+void IncrementalTree::expand_all() {
+    for (std::size_t at = 0; at < nodes_.size(); ++at)
+        if (nodes_[at].pending) expand(static_cast<std::int32_t>(at), growth_);
+}
+
+// Puts a grown subtree in the place of a node and returns its nodes, the root first.
+std::vector<std::int32_t> IncrementalTree::plant(std::int32_t root, const Grown& grown,
+                                                 const Dataset& data,
+                                                 const std::vector<std::uint32_t>* row_of) {
     const auto parents = grown.tree.parents();
     std::vector<std::int32_t> ids(grown.tree.nodes.size());
     const std::uint32_t root_depth = nodes_[root].depth;
@@ -148,7 +156,7 @@ void IncrementalTree::plant(std::int32_t root, const Grown& grown, const Dataset
             live.rows.push_back(row_of ? (*row_of)[grown.rows[j]] : grown.rows[j]);
         live.uniform = live.moments.cost() > 0 && all_alike(live.rows);
     }
-    for (auto id = ids.rbegin(); id != ids.rend(); ++id) prune_at(nodes_[*id]);
+    return ids;
 }
 
 void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i,

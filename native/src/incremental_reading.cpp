@@ -30,21 +30,18 @@ bool IncrementalTree::context_goes_left(const LiveNode& node, double value) cons
     return side == kUnseen ? follows_missing_left(node) : side == kLeft;
 }
 
-double IncrementalTree::predict(const double* context) const {
-    const LiveNode* node = &nodes_[0];
-    while (!node->is_leaf())
-        node = &nodes_[context_goes_left(*node, context[node->feature]) ? node->left : node->right];
-    return rows_.data().offset + node->moments.mean();
+double IncrementalTree::predict(const double* context) {
+    std::int32_t at = 0;
+    for (;;) {
+        if (nodes_[at].pending) expand_here(at);
+        const LiveNode& node = nodes_[at];
+        if (node.is_leaf()) return rows_.data().offset + node.moments.mean();
+        at = context_goes_left(node, context[node.feature]) ? node.left : node.right;
+    }
 }
 
-const Moments& IncrementalTree::pruned_leaf(const double* context) const {
-    const LiveNode* node = &nodes_[0];
-    while (node->pruned_leaves > 1)
-        node = &nodes_[context_goes_left(*node, context[node->feature]) ? node->left : node->right];
-    return node->moments;
-}
-
-Tree IncrementalTree::as_tree() const {
+Tree IncrementalTree::as_tree() {
+    expand_all();
     Tree tree;
     struct Pending {
         std::int32_t id;

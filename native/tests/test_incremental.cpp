@@ -459,22 +459,48 @@ TEST(rows_of_no_weight_alone_teach_nothing) {
     CHECK(tree.n_rows() == 1 && tree.predict(cells.data()) == 5);
 }
 
+TEST(pending_parts_are_grown_when_they_are_reached) {
+    // Large nodes, so that parts stay pending; the tree is only ever asked for predictions.
+    Rng rng(77);
+    for (const std::uint32_t max_bins : {0u, 16u}) {
+        const Settings settings{{}, max_bins};
+        IncrementalTree tree(settings.growth, max_bins);
+        tree.set_kinds({Kind::number, Kind::number});
+        Log log;
+        for (int row = 0; row < 900; ++row) {
+            const Values context{double(rng.integer(40)), double(rng.integer(40))};
+            const double reward = rng.uniform() < (context[0] < 20 ? 0.3 : 0.6);
+            tree.learn(context, reward, 1);
+            log.add(context, reward, 1);
+            if (row % 90 != 0) continue;
+            const Tree batch = batch_tree(log, tree, settings);
+            for (int i = 0; i < 20; ++i) {
+                const Values other{double(rng.integer(40)), double(rng.integer(40))};
+                CHECK(tree.predict(other.data()) == batch.leaf_of(other.data()).mean);
+            }
+        }
+        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+    }
+}
+
 // ---- size and depth ----
 
 TEST(bytes_grow_with_the_rows) {
     for (const std::uint32_t max_bins : {0u, 8u}) {
         IncrementalTree tree({}, max_bins);
         tree.set_kinds({Kind::number, Kind::category});
-        std::size_t before = tree.bytes();
+        std::size_t before = tree.rows().bytes();
         for (int hundreds = 1; hundreds <= 5; ++hundreds) {
             for (int row = 0; row < 100; ++row) {
                 const Values context{row * 0.37, static_cast<double>(row % 9)};
                 tree.learn(context, row % 2, 1);
             }
+            tree.as_tree();  // grows what is pending
             CHECK(tree.rows().value_bytes() >= tree.n_rows() * (8 + 1 + 1));
-            CHECK(tree.bytes() > tree.rows().value_bytes());
-            CHECK(tree.bytes() > before && tree.bytes() < 2000 * tree.n_rows());
-            before = tree.bytes();
+            CHECK(tree.rows().bytes() > tree.rows().value_bytes());
+            CHECK(tree.rows().bytes() > before);
+            CHECK(tree.bytes() > tree.rows().bytes() && tree.bytes() < 2000 * tree.n_rows());
+            before = tree.rows().bytes();
         }
     }
 }

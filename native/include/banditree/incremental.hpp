@@ -28,15 +28,9 @@ class IncrementalTree {
     // The same as learning the rows one by one, at the cost of one growth where there are many.
     void learn_many(const Matrix& contexts, std::span<const double> rewards,
                     std::span<const double> weights);
-    // From now on the tree keeps no more of itself than its pruned version takes: a node that costs
-    // no more than alpha is not split, as pruning would make it a leaf again.
-    void set_alpha(double alpha);
-    double alpha() const { return alpha_; }
-
-    double predict(const double* context) const;
-    // The node where the context ends in the pruned version, rewards taken about the offset.
-    const Moments& pruned_leaf(const double* context) const;
-    Tree as_tree() const;
+    // Both may grow parts that are pending, so even they must not run beside another call.
+    double predict(const double* context);
+    Tree as_tree();
 
     std::size_t n_rows() const { return rows_.n_rows(); }
     const RowStore& rows() const { return rows_; }
@@ -69,14 +63,11 @@ class IncrementalTree {
         double above = 0;
         bool missing_left = false;
         bool saw_missing = false;
+        bool pending = false;  // a leaf that may have to be split, once somebody comes by
         bool uniform = false;  // a leaf that cannot be split, for all its contexts are the same
         std::vector<std::uint8_t> side_of;  // of each code of a category: unseen, left or right
         std::vector<std::uint32_t> rows;    // of a leaf
         std::unique_ptr<Watch> watch;
-
-        // Of the subtree below, once pruned; 1 leaf: the node is a leaf of the pruned version.
-        std::uint32_t pruned_leaves = 1;
-        double pruned_gain = 0;
 
         bool is_leaf() const { return feature < 0; }
     };
@@ -95,8 +86,6 @@ class IncrementalTree {
     };
 
     void rebuild();
-    void prune_at(LiveNode& node) const;
-    void descend(std::uint32_t row, std::vector<std::int32_t>& path);
     void insert(std::uint32_t row);
 
     bool holds(LiveNode& node, std::uint32_t row);
@@ -120,8 +109,11 @@ class IncrementalTree {
     void tally(Histogram& histogram, std::uint32_t row) const;
 
     void regrow(std::int32_t node, std::vector<std::uint32_t> rows);
-    void plant(std::int32_t node, const Grown& grown, const Dataset& data,
-               const std::vector<std::uint32_t>* row_of);
+    void expand(std::int32_t node, const Growth& growth);
+    void expand_here(std::int32_t node);
+    void expand_all();
+    std::vector<std::int32_t> plant(std::int32_t node, const Grown& grown, const Dataset& data,
+                                    const std::vector<std::uint32_t>* row_of);
     void fill(LiveNode& live, const Grown& grown, std::size_t i, const Dataset& data) const;
     bool all_alike(const std::vector<std::uint32_t>& rows) const;
     std::int32_t allocate();
@@ -135,7 +127,6 @@ class IncrementalTree {
     RowStore rows_;
     std::deque<LiveNode> nodes_;
     std::vector<std::int32_t> free_;
-    double alpha_ = -1;  // below 0: nothing is pruned
 
     std::size_t histogram_from_ = 0;  // rows from which a node keeps a histogram
 

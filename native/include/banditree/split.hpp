@@ -16,7 +16,6 @@ struct Growth {
     std::uint32_t min_split = 2;
     std::uint32_t min_leaf = 1;
     std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
-    double min_cost = 0;  // a node must cost more to be split
 };
 
 // The rows of a node beside their weights and weighted rewards (Sums or Counts), in the order of

@@ -188,6 +188,8 @@ def read_one(context: object) -> Single:
         return Single(True, context if isinstance(context, dict) else dict(context))
     if isinstance(context, list | tuple) and context and type(context[0]) in VALUES:
         return Single(False, context)
+    if isinstance(context, memoryview):
+        raise unreadable(context)
     if not (isinstance(context, Sequence) and len(context) == 0) and not is_one(context):
         raise InvalidContextError(
             f"expected one context, got many ({_form(context)}); call the method that ends in _many"

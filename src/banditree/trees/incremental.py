@@ -19,7 +19,8 @@ class IncrementalTree:
     """A tree that is, after every observation, the one `Tree.fit` grows on all of them.
 
     Each observation updates the nodes on its way; only where another split has become the best is
-    a part grown anew. It keeps all observations. For data at hand, `Tree` is simpler.
+    a part grown anew, and of a large part only what later observations and predictions reach. It
+    keeps all observations. For data at hand, `Tree` is simpler.
 
     Parameters
     ----------

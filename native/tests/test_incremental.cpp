@@ -10,6 +10,7 @@
 #include "banditree/incremental.hpp"
 #include "banditree/rng.hpp"
 #include "check.hpp"
+#include "same_tree.hpp"
 
 using namespace banditree;
 
@@ -59,28 +60,6 @@ Tree batch_tree(const Log& log, const IncrementalTree& tree, const Settings& set
     const auto edges = settings.max_bins > 0 ? tree.rows().edges() : std::vector<Values>();
     const Dataset data = encode_log(log, tree.rows().kinds(), edges);
     return grow(data, Sample::of(data, std::span<const double>()), settings.growth).tree;
-}
-
-bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + std::abs(b)); }
-
-bool same_split(const Tree& a, const Node& x, const Tree& b, const Node& y) {
-    if (x.feature != y.feature || x.right != y.right || x.n != y.n) return false;
-    if (x.is_leaf()) return true;
-    if (x.missing_left != y.missing_left || (x.sides < 0) != (y.sides < 0)) return false;
-    if (x.sides < 0) return x.threshold == y.threshold;
-    return a.sides[x.sides].left == b.sides[y.sides].left &&
-           a.sides[x.sides].right == b.sides[y.sides].right;
-}
-
-bool same_tree(const Tree& a, const Tree& b) {
-    if (a.nodes.size() != b.nodes.size()) return false;
-    for (std::size_t i = 0; i < a.nodes.size(); ++i) {
-        const Node &x = a.nodes[i], &y = b.nodes[i];
-        if (!same_split(a, x, b, y)) return false;
-        if (!close(x.mean, y.mean) || !close(x.weight, y.weight)) return false;
-        if (!(std::abs(x.cost - y.cost) <= 1e-7 * (1 + y.cost))) return false;
-    }
-    return true;
 }
 
 // How the rows of a stream are made.

@@ -38,9 +38,23 @@ class Splitter {
         return {std::span(rows_).subspan(segment.begin, segment.size()),
                 std::span(sums_).subspan(segment.begin, segment.size())};
     }
+    // In the order of arrival, so that a sum is the same to the last bit however the tree was
+    // grown.
     Moments moments_of(Segment segment) const {
         Moments moments;
-        for (std::uint32_t i = segment.begin; i < segment.end; ++i) add(moments, i);
+        if constexpr (std::is_same_v<Sum, Counts>) {
+            Counts total;
+            for (std::uint32_t i = segment.begin; i < segment.end; ++i) total += sums_[i];
+            const Sums sums = as_sums(total);
+            return {sums.w, sums.wy, sums.wy, segment.size()};
+        }
+        for (std::uint32_t i = segment.begin; i < segment.end; ++i) {
+            const Sums sums = as_sums(sums_[i]);
+            moments.w += sums.w;
+            moments.wy += sums.wy;
+            moments.wyy += sums.wy * data_.y[rows_[i]];
+            ++moments.n;
+        }
         return moments;
     }
     Split best(Segment segment, const Moments& moments, std::vector<std::uint32_t>& active) {
@@ -86,13 +100,6 @@ class Splitter {
         else
             return {w, w * y};
     }
-    void add(Moments& moments, std::uint32_t i) const {
-        const Sums sums = as_sums(sums_[i]);
-        moments.w += sums.w;
-        moments.wy += sums.wy;
-        moments.wyy += sums.wy * data_.y[rows_[i]];
-        ++moments.n;
-    }
     void mark_left(const Feature& feature, const Sides& sides) {
         goes_left_.assign(feature.n_codes + 1, 0);
         for (const auto code : sides.left) goes_left_[code] = 1;
@@ -114,26 +121,27 @@ class Splitter {
         parts.saw_missing = saw_missing;
         return parts;
     }
-    // Stable, so that sums are always taken in the order in which the rows arrived.
+    // Stable, so that rows stay in the order of arrival. Each row is written to both sides and then
+    // counted on one: the sides follow no pattern that a processor could foresee.
     template <class GoesLeft>
     Parts divide_by(Segment segment, GoesLeft goes_left) {
-        Parts parts;
         std::uint32_t to = segment.begin;
         std::uint32_t spare = 0;
         for (std::uint32_t i = segment.begin; i < segment.end; ++i) {
-            if (goes_left(rows_[i])) {
-                add(parts.left, i);
-                rows_[to] = rows_[i];
-                sums_[to++] = sums_[i];
-            } else {
-                add(parts.right, i);
-                spare_rows_[spare] = rows_[i];
-                spare_sums_[spare++] = sums_[i];
-            }
+            const std::uint32_t row = rows_[i];
+            const Sum sum = sums_[i];
+            const bool left = goes_left(row);
+            rows_[to] = spare_rows_[spare] = row;
+            sums_[to] = spare_sums_[spare] = sum;
+            to += left;
+            spare += !left;
         }
         std::copy_n(spare_rows_.begin(), spare, rows_.begin() + to);
         std::copy_n(spare_sums_.begin(), spare, sums_.begin() + to);
+        Parts parts;
         parts.middle = to;
+        parts.left = moments_of({segment.begin, to});
+        parts.right = moments_of({to, segment.end});
         return parts;
     }
 

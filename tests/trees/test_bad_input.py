@@ -203,7 +203,7 @@ MANY_NUMBERS = [
     ("-inf", [-INF, 1, 0], ("-inf in row 0",)),
     ("too large", [0, 1e31, 0], ("1e+31 in row 1", "1e+30")),
     ("far too large", [0, HUGE, 0], ("[0, 1000",)),
-    ("None", [0, None, 1], ("[0, None, 1]",)),
+    ("None", [0, None, 1], ("nan in row 1",)),
     ("word", [0, "yes", 1], ("'yes'",)),
     ("digits", ["0", "1", "1"], ("'0'",)),
     ("complex", [0, 1j, 1], ("1j",)),

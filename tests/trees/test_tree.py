@@ -158,6 +158,20 @@ def test_unknown_features_are_left_out_at_prediction() -> None:
     assert list(tree.predict([{}, {"b": 3}])) == [0, 0]
 
 
+def test_a_declared_category_must_be_a_position_where_contexts_have_no_names() -> None:
+    with pytest.raises(bt.InvalidParameterError, match=r"'a'.*positions 0 to 1"):
+        bt.Tree(categorical=["a"]).fit([[1, 2], [3, 4]], [0, 1])
+    bt.Tree(categorical=["later"]).fit([{"a": 1}, {"a": 2}], [0, 1])
+
+
+def test_bin_edges_must_cover_every_number() -> None:
+    incremental = bt.IncrementalTree()
+    incremental.learn({"a": 1.0}, 1)
+    assert incremental.bin_edges == {}
+    with pytest.raises(bt.InvalidParameterError, match="no edges for the feature 'a'"):
+        bt.Tree().fit([{"a": 1.0}, {"a": 2.0}], [0, 1], bin_edges=incremental.bin_edges)
+
+
 def test_one_context_gives_a_float_and_many_an_array() -> None:
     tree = bt.Tree().fit(RECORDS, Y)
     assert type(tree.predict(RECORDS[0])) is float

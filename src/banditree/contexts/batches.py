@@ -212,7 +212,8 @@ def read_many(contexts: object) -> Batch | None:
     if is_one(contexts):
         raise InvalidContextError(
             f"expected many contexts, got one ({_form(contexts)}); put it in a list, or call the "
-            "method for one context"
+            "method for one context; many values of a single feature are a 2-D array or a table "
+            "of one column"
         )
     batch: Batch
     if isinstance(contexts, np.ndarray) and contexts.dtype.names is not None:

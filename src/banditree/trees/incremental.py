@@ -27,8 +27,9 @@ class IncrementalTree:
     min_split, min_leaf, max_depth, categorical
         As for `Tree`.
     max_bins
-        Split number features at no more than this many quantiles, much faster for many
-        observations; None: at every value. The quantiles are renewed each time the number of
+        Split number features at no more than this many quantiles; None: at every value. Beyond a
+        thousand observations set it (255 is a good number): without, an observation may cost as
+        much as a look at all those before it. The quantiles are renewed each time the number of
         observations has grown by a quarter.
 
     Examples
@@ -61,6 +62,9 @@ class IncrementalTree:
     def __len__(self) -> int:
         return self._core.n_rows
 
+    def __bool__(self) -> bool:
+        return True  # a tree without observations is still a tree
+
     def learn(self, context: Context, y: float, weight: float = 1.0) -> None:
         """Take in one observation. One that raises has changed nothing.
 
@@ -71,7 +75,7 @@ class IncrementalTree:
         y
             The reward: 0/1 or any finite number.
         weight
-            How many times the observation counts; 0 leaves it out.
+            How much the observation counts in sums and means; 0 leaves it out.
         """
         reward = check_reward(y)
         row_weight = check_weight(weight)
@@ -99,7 +103,9 @@ class IncrementalTree:
 
     @property
     def bin_edges(self) -> dict[FeatureName, FloatArray]:
-        """The thresholds that number features may be split at; empty arrays without `max_bins`."""
+        """The thresholds that number features may be split at; empty without `max_bins`."""
+        if self._settings.max_bins is None:
+            return {}
         return edges_by_name(self._core.edges(), self._encoder)
 
     def _commit(self, pending: Any) -> None:

@@ -103,10 +103,10 @@ def _one_per_row(values: Any, n_rows: int, name: str, error: type[BanditreeError
         raise error(
             f"{name} must be one number per context, got {shorten(values)}; convert it to numbers"
         )
-    if array.ndim != 1 or np.ndim(values) == 0:
+    if array.ndim != 1:
         raise error(
-            f"{name} must be one-dimensional, one number per context, got shape "
-            f"{np.shape(values)}; pass one column, for instance {name}.ravel()"
+            f"{name} must be one-dimensional, one number per context, got {shorten(values)} of "
+            f"shape {array.shape}; pass one column, for instance {name}.ravel()"
         )
     if len(array) != n_rows:
         raise error(f"{name} has {len(array)} entries for {n_rows} contexts; pass one per context")
@@ -127,6 +127,8 @@ def as_floats(values: Any) -> FloatArray | None:
 
 
 def _real(value: Any) -> float | None:
+    if value is None:
+        return float("nan")
     if isinstance(value, str | bytes | complex | np.complexfloating):
         return None
     if getattr(value, "ndim", 0) != 0:

@@ -99,7 +99,8 @@ class Tree:
         weights
             One weight per context; a context of weight 0 is left out. None: all 1.
         bin_edges
-            Use these thresholds instead of quantiles, for instance those of an `IncrementalTree`.
+            Use these thresholds instead of quantiles, for instance those of an `IncrementalTree`
+            with `max_bins`: a list for each feature that holds numbers.
 
         Returns
         -------
@@ -109,6 +110,7 @@ class Tree:
         encoder = Encoder(self._settings.categorical)
         given = read_observations(encoder, contexts, y, weights, may_be_empty=False)
         encoder.commit(given.pending)
+        _check_named(self._settings.categorical, encoder)
         edges = None if bin_edges is None else _edges_by_feature(bin_edges, encoder)
         kinds, growth = encoder.is_categorical, self._settings.growth
         self._core = _core.Tree.fit(given.rows, kinds, given.rewards, given.weights, *growth, edges)
@@ -210,6 +212,19 @@ class Tree:
         return self._core
 
 
+def _check_named(categorical: Sequence[FeatureName], encoder: Encoder) -> None:
+    """Refuse declared categories that no context can have; named features may yet appear."""
+    positions = encoder.features
+    if positions != list(range(len(positions))):
+        return
+    unknown = [name for name in categorical if name not in positions]
+    if unknown and positions:
+        raise InvalidParameterError(
+            f"categorical names {unknown[0]!r}, but the contexts have no names, only the "
+            f"positions 0 to {positions[-1]}; name a position"
+        )
+
+
 def _edges_by_feature(bin_edges: Mapping[FeatureName, Any], encoder: Encoder) -> list[list[float]]:
     if not isinstance(bin_edges, Mapping):
         raise InvalidParameterError(
@@ -221,6 +236,13 @@ def _edges_by_feature(bin_edges: Mapping[FeatureName, Any], encoder: Encoder) ->
         raise InvalidParameterError(
             f"bin_edges names the feature {shorten(unknown[0])}, which no context has; "
             f"the features are {', '.join(map(repr, encoder.features))}"
+        )
+    numbers = [name for i, name in enumerate(encoder.features) if encoder.kind(i) == "number"]
+    absent = [name for name in numbers if name not in bin_edges]
+    if absent:
+        raise InvalidParameterError(
+            f"bin_edges has no edges for the feature {absent[0]!r}; "
+            "give a list for each feature that holds numbers, an empty one for no split"
         )
     edges = []
     for name in encoder.features:

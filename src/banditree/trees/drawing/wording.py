@@ -238,20 +238,16 @@ class Wording:
 
 
 def _is_boolean(node: Node) -> bool:
-    """Whether true and false, as far as they occur, are on different sides."""
+    """Whether true is on one side and false on the other."""
     left, right = node["categories"]["left"], node["categories"]["right"]
-    values = [*left, *right]
-    one_each = len(left) <= 1 and len(right) <= 1 and left != right
-    return one_each and all(isinstance(value, bool) for value in values)
+    one_each = len(left) == 1 and len(right) == 1
+    return one_each and isinstance(left[0], bool) and isinstance(right[0], bool)
 
 
 def _category_rule(node: Node, side: Side, name: str, missing_here: bool) -> Rule:
     categories = node["categories"]
     if _is_boolean(node):
-        other = categories["right" if side == "left" else "left"]
-        # A side without a category holds missing values, and what was not seen goes with them.
-        truth = categories[side][0] if categories[side] else not other[0]
-        return _boolean_rule(node, name, truth, missing_here)
+        return _boolean_rule(node, name, categories[side][0], missing_here)
     values = tuple(category(value) for value in categories[side])
     if not values:
         return Rule(name, "is missing" if missing_here else "is none of those seen")

@@ -9,21 +9,35 @@ from banditree.errors import (
     StateError,
     UnknownArmError,
 )
+from banditree.policies import (
+    ArmExplanation,
+    Explanation,
+    Policy,
+    ThompsonSampling,
+    Uniform,
+    load,
+)
 from banditree.trees import CrossValidation, IncrementalTree, PruningPath, Tree
 
 __all__ = [
+    "ArmExplanation",
     "BanditreeError",
     "CrossValidation",
+    "Explanation",
     "IncrementalTree",
     "InvalidContextError",
     "InvalidParameterError",
     "InvalidRewardError",
     "NotFittedError",
+    "Policy",
     "PruningPath",
     "StateError",
+    "ThompsonSampling",
     "Tree",
+    "Uniform",
     "UnknownArmError",
     "__version__",
+    "load",
 ]
 
 __version__ = "0.1.0"

@@ -70,9 +70,9 @@ def check_weight(weight: Any) -> float:
     return value
 
 
-def check_rewards(rewards: Any, n_rows: int) -> FloatArray:
+def check_rewards(rewards: Any, n_rows: int, name: str = "y") -> FloatArray:
     """Return one finite reward per row."""
-    array = _one_per_row(rewards, n_rows, "y", InvalidRewardError)
+    array = _one_per_row(rewards, n_rows, name, InvalidRewardError)
     wrong = np.flatnonzero(~(np.abs(array) <= LARGEST))
     if len(wrong):
         raise InvalidRewardError(

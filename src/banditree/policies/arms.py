@@ -1,0 +1,175 @@
+"""The arms of a policy: their names, which of them are active, and what is said of wrong ones."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.contexts.values import shorten
+from banditree.errors import InvalidParameterError, UnknownArmError
+from banditree.types import Arm
+
+Indices = NDArray[np.int64]
+
+
+class Arms:
+    """Every arm that a policy has ever had, each at a fixed index; a removed one stays known.
+
+    Examples
+    --------
+    >>> arms = Arms(["golf", "tennis"])
+    >>> arms.add("hockey")
+    2
+    >>> arms.remove("golf")
+    >>> arms.active, arms.indices(["hockey"])
+    (('tennis', 'hockey'), array([2]))
+    """
+
+    def __init__(self, names: Any) -> None:
+        self.names = _checked(names)
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._is_active = [True] * len(self.names)
+        self._refresh()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def active(self) -> tuple[Arm, ...]:
+        """Names of the arms that may be drawn."""
+        return tuple(self.names[i] for i in self.all)
+
+    def add(self, arm: Any) -> int | None:
+        """Make an arm active and return its index; None if it had been removed before."""
+        name = _name(arm)
+        index = self._index.get(name)
+        if index is not None and self._is_active[index]:
+            raise InvalidParameterError(
+                f"the policy already has the arm {name!r}; give the new arm another name"
+            )
+        if index is None:
+            self._index[name] = len(self.names)
+            self.names.append(name)
+            self._is_active.append(True)
+        else:
+            self._is_active[index] = True
+        self._refresh()
+        return len(self.names) - 1 if index is None else None
+
+    def remove(self, arm: Any) -> None:
+        """Keep an arm out of decisions from now on."""
+        index = self._active_index(arm)
+        if len(self.all) == 1:
+            raise InvalidParameterError(
+                f"{arm!r} is the last arm, and a policy needs one; add another arm first"
+            )
+        self._is_active[index] = False
+        self._refresh()
+
+    def index(self, arm: Any) -> int:
+        """Return the index of an arm, active or removed."""
+        try:
+            index = self._index.get(arm)
+        except TypeError:
+            index = None
+        if index is not None and type(arm) is type(self.names[index]):
+            return index
+        index = self._index.get(_as_plain(arm)) if isinstance(arm, np.generic) else None
+        if index is None:
+            raise self._unknown(arm, self.names)
+        return index
+
+    def indices(self, arms: Any) -> Indices:
+        """Return the indices of the arms that are eligible for a decision."""
+        if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+            raise InvalidParameterError(
+                f"arms must be a list of arms, got {shorten(arms)}; put a single arm in a list"
+            )
+        indices = [self._active_index(arm) for arm in arms]
+        if not indices:
+            raise InvalidParameterError(
+                "arms is empty, but at least one arm must be eligible; "
+                "leave arms out to choose among all"
+            )
+        if len(set(indices)) < len(indices):
+            twice = next(i for i in indices if indices.count(i) > 1)
+            raise InvalidParameterError(
+                f"arms names {self.names[twice]!r} twice; name each eligible arm once"
+            )
+        return np.array(indices, dtype=np.int64)
+
+    def each(self, arms: Any, n_rows: int) -> Indices:
+        """Return the index of one arm per row."""
+        if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+            raise InvalidParameterError(
+                f"arms must be a list with the arm of each context, got {shorten(arms)}"
+            )
+        listed = arms.tolist() if hasattr(arms, "tolist") else list(arms)
+        if len(listed) != n_rows:
+            raise InvalidParameterError(
+                f"arms has {len(listed)} entries for {n_rows} contexts; pass one per context"
+            )
+        return np.array([self.index(arm) for arm in listed], dtype=np.int64)
+
+    def state(self) -> list[dict[str, Any]]:
+        """Return all arms in values that JSON can hold."""
+        pairs = zip(self.names, self._is_active, strict=True)
+        return [{"name": name, "active": active} for name, active in pairs]
+
+    def restore_activity(self, active: list[bool]) -> None:
+        """Remove the arms that were removed."""
+        self._is_active = list(active)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.all = np.flatnonzero(self._is_active)
+
+    def _active_index(self, arm: Any) -> int:
+        index = self.index(arm)
+        if not self._is_active[index]:
+            raise UnknownArmError(
+                f"the arm {arm!r} was removed; add_arm({arm!r}) brings it back with what it learned"
+            )
+        return index
+
+    def _unknown(self, arm: Any, known: list[Arm]) -> UnknownArmError:
+        by_text = {str(name).strip().casefold(): name for name in known}
+        alike = get_close_matches(str(arm).strip().casefold(), by_text, n=1)
+        close = [by_text[text] for text in alike]
+        hint = f"did you mean {close[0]!r}?" if close else "add_arm() makes it known"
+        listed = ", ".join(repr(name) for name in known[:10]) + (", …" if len(known) > 10 else "")
+        return UnknownArmError(f"unknown arm {shorten(arm)}; the arms are {listed}; {hint}")
+
+
+def _checked(arms: Any) -> list[Arm]:
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise InvalidParameterError(
+            f"arms must be a list of strings or whole numbers, got {shorten(arms)}; "
+            'for instance arms=["golf", "tennis"]'
+        )
+    names = [_name(arm) for arm in arms]
+    if not names:
+        raise InvalidParameterError("arms is empty, but a policy needs at least one arm; name some")
+    seen: set[Arm] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidParameterError(f"arms names {name!r} twice; name each arm once")
+        seen.add(name)
+    return names
+
+
+def _as_plain(arm: Any) -> Any:
+    return arm.item() if isinstance(arm, np.generic) else arm
+
+
+def _name(arm: Any) -> Arm:
+    name = _as_plain(arm)
+    if isinstance(name, str):
+        return str(name)
+    if isinstance(name, int) and not isinstance(name, bool):
+        return int(name)
+    raise InvalidParameterError(
+        f"an arm must be a string or a whole number, got {shorten(arm)}; give it a name"
+    )

@@ -1,0 +1,87 @@
+"""The file that a policy is saved in.
+
+A line that says what it is, the SHA-256 of the rest, then a zip archive: `policy.json` and one
+`.npy` file per array. Nothing in it is executed when it is read.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.errors import StateError
+
+MAGIC = b"banditree policy\n"
+FORMAT = 1
+_DIGEST = hashlib.sha256().digest_size
+
+
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return the bytes of the file."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        text = json.dumps({"format": FORMAT, **header})
+        file.writestr("policy.json", text)
+        for name, array in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+    body = archive.getvalue()
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def unpack(data: bytes, source: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return header and arrays; `source` names the file in errors."""
+    start = len(MAGIC) + _DIGEST
+    if not data.startswith(MAGIC):
+        raise StateError(
+            f"{source} is not a saved policy; pass a file that policy.save() has written"
+        )
+    digest, body = data[len(MAGIC) : start], data[start:]
+    if hashlib.sha256(body).digest() != digest:
+        raise StateError(f"{source} is truncated or damaged; load an intact copy")
+    try:
+        return _read(body)
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+        raise StateError(f"{source} cannot be read ({error}); load an intact copy") from error
+
+
+def _read(body: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    with zipfile.ZipFile(io.BytesIO(body)) as file:
+        header = json.loads(file.read("policy.json"))
+        if header["format"] != FORMAT:
+            raise StateError(
+                f"the policy was saved in format {header['format']}, but this version of "
+                f"banditree reads format {FORMAT}; install the version that wrote it"
+            )
+        arrays = {}
+        for name in file.namelist():
+            if name.endswith(".npy"):
+                with file.open(name) as member:
+                    array = np.lib.format.read_array(member, allow_pickle=False)
+                arrays[name.removesuffix(".npy")] = array
+    return header, arrays
+
+
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file so that at every moment either the old or the new one is there, complete."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,84 @@
+"""Counts of each arm's rewards, and the laws that follow from them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.policies.explanation import ArmExplanation, binary_interval, continuous_interval
+from banditree.policies.rewards import RewardKind
+from banditree.types import FloatArray
+
+
+class Tally:
+    """Number, sum and squared error around the mean of each arm's rewards.
+
+    Examples
+    --------
+    >>> tally = Tally(2)
+    >>> tally.add(0, 1.0)
+    >>> tally.add(0, 3.0)
+    >>> tally.n, tally.total, tally.squared_error
+    (array([2., 0.]), array([4., 0.]), array([2., 0.]))
+    """
+
+    def __init__(self, n_arms: int) -> None:
+        self.n, self.total, self.squared_error = np.zeros((3, n_arms))
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean reward of each arm; 0 without one."""
+        return self.total / np.maximum(self.n, 1)
+
+    def add_arm(self) -> None:
+        """Begin to count for one more arm."""
+        self.n, self.total, self.squared_error = (
+            np.append(array, 0.0) for array in (self.n, self.total, self.squared_error)
+        )
+
+    def add(self, arm: int, reward: float) -> None:
+        """Count one reward."""
+        before = reward - self.total[arm] / max(self.n[arm], 1)
+        self.n[arm] += 1
+        self.total[arm] += reward
+        if self.n[arm] > 1:
+            self.squared_error[arm] += before * (reward - self.total[arm] / self.n[arm])
+
+    def overall(self) -> tuple[float, float]:
+        """Return mean and variance of all rewards; 0 and 0 without any."""
+        n = self.n.sum()
+        if n == 0:
+            return 0.0, 0.0
+        mean = self.total.sum() / n
+        between = (self.n * (self.mean - mean) ** 2).sum()
+        return float(mean), float((self.squared_error.sum() + between) / n)
+
+    def explain(self, arm: int, kind: RewardKind) -> ArmExplanation:
+        """Return what is known of an arm, whatever the context."""
+        values = (float(array[arm]) for array in (self.n, self.total, self.squared_error))
+        return explain_leaf(kind, "always", *values)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return the counts."""
+        return {"n": self.n, "total": self.total, "squared_error": self.squared_error}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, NDArray[Any]]) -> "Tally":
+        """Return the tally that `state` was taken from."""
+        tally = cls(len(arrays["n"]))
+        tally.n, tally.total = arrays["n"], arrays["total"]
+        tally.squared_error = arrays["squared_error"]
+        return tally
+
+
+def explain_leaf(
+    kind: RewardKind, rule: str, n: float, total: float, squared_error: float
+) -> ArmExplanation:
+    """Return what n rewards of this sum and squared error say, observed where the rule holds."""
+    mean = total / n if n else float("nan")
+    if kind == "binary":
+        interval = binary_interval(total, n)
+    else:
+        interval = continuous_interval(mean, squared_error / max(n - 1, 1), n)
+    return ArmExplanation(rule, round(n), mean, interval)

@@ -1,0 +1,104 @@
+"""Thompson sampling without contexts."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from banditree.policies.arms import Indices
+from banditree.policies.base import Arrays, Policy
+from banditree.policies.explanation import ArmExplanation
+from banditree.policies.posterior import (
+    Evidence,
+    beta_law,
+    check_prior,
+    expected,
+    student_law,
+    win_probabilities,
+)
+from banditree.policies.rewards import RewardKind
+from banditree.policies.tally import Tally
+from banditree.types import Arm, FeatureName, FloatArray
+
+
+class ThompsonSampling(Policy):
+    """Thompson sampling that ignores the context: what contexts are worth is seen beside it.
+
+    A decision draws each arm's mean reward from what is believed of it, and takes the largest.
+    Binary rewards: from Beta(successes + S0, failures + F0). Continuous rewards: from a
+    normal-inverse-gamma law whose prior is worth one observation at the mean and variance of all
+    rewards so far.
+
+    Parameters
+    ----------
+    arms, reward, categorical, seed
+        As for every policy (see `Policy`).
+    prior
+        S0 and F0, the successes and failures that each arm starts with. Binary rewards only.
+
+    Examples
+    --------
+    >>> policy = ThompsonSampling(["golf", "tennis"], seed=1)
+    >>> policy.learn_many([{}] * 4, ["golf", "golf", "golf", "tennis"], [1, 0, 0, 1])
+    >>> policy.expected_rewards({})
+    {'golf': 0.4, 'tennis': 0.6666666666666666}
+    >>> policy.decide({"age": 31})
+    'tennis'
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[Arm],
+        *,
+        reward: RewardKind = "binary",
+        prior: tuple[float, float] = (1.0, 1.0),
+        categorical: Sequence[FeatureName] = (),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.prior = check_prior(prior)
+        super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
+
+    def _start(self) -> None:
+        self._tally = Tally(len(self._arms))
+
+    def _add_arm(self) -> None:
+        self._tally.add_arm()
+
+    def _evidence(self, eligible: Indices) -> Evidence:
+        tally = self._tally
+        n, total, squared_error = (
+            tally.n[eligible],
+            tally.total[eligible],
+            tally.squared_error[eligible],
+        )
+        return Evidence(n, total, squared_error, tally.overall())
+
+    def _choose(self, row: FloatArray, eligible: Indices) -> int:
+        return self._draw_largest(self._draw(self._evidence(eligible)), eligible)
+
+    def _draw(self, evidence: Evidence) -> FloatArray:
+        random = self._random
+        if self.reward == "binary":
+            laws = zip(*beta_law(evidence, self.prior), strict=True)
+            return np.array([random.beta(a, b, 1)[0] for a, b in laws])
+        location, scale, freedom = student_law(evidence)
+        normals = random.normal(len(location))
+        gammas = np.array([random.gamma(half, 1)[0] for half in freedom / 2])
+        return location + scale * normals / np.sqrt(gammas / (freedom / 2))
+
+    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
+        self._tally.add(arm, reward)
+
+    def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return win_probabilities(self.reward, self._evidence(eligible), self.prior)
+
+    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return expected(self.reward, self._evidence(eligible), self.prior)
+
+    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        return self._tally.explain(arm, self.reward)
+
+    def _state(self) -> Arrays:
+        return self._tally.state()
+
+    def _restore(self, arrays: Arrays) -> None:
+        self._tally = Tally.from_state(arrays)

@@ -7,20 +7,35 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "trees.py"
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
-def run(*options: str) -> subprocess.CompletedProcess[str]:
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "BANDITREE_DATA"}
     environment["PYTHONIOENCODING"] = "utf-8"
-    command = [sys.executable, str(BENCHMARK), *options]
     return subprocess.run(
-        command, env=environment, capture_output=True, encoding="utf-8", timeout=300, check=False
+        [sys.executable, *arguments],
+        env=environment,
+        cwd=BENCHMARKS,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
     )
 
 
+def run(benchmark: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return python(str(BENCHMARKS / benchmark), *options)
+
+
+def output(*arguments: str) -> str:
+    done = python(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_quick_run_on_made_up_data():
-    done = run("--quick")
+    done = run("trees.py", "--quick")
     assert done.returncode == 0, done.stderr
     assert "made-up data" in done.stdout
     judged = [line for line in done.stdout.splitlines() if line.endswith((" ok", " missed"))]
@@ -29,6 +44,103 @@ def test_quick_run_on_made_up_data():
 
 @pytest.mark.parametrize("options", [["--rows", "10"], ["--rows", "many"]])
 def test_wrong_rows_are_refused(options: list[str]):
-    done = run(*options)
+    done = run("trees.py", *options)
     assert done.returncode == 2
     assert "--rows" in done.stderr
+
+
+# Tasks
+
+
+def test_sports_ads_click_as_defined():
+    code = """
+import numpy as np, tasks
+users = np.array([[1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0]])
+print(tasks.click_probabilities(users).tolist())
+"""
+    assert output("-c", code).strip() == str(
+        [
+            [0.45, 0.06, 0.33, 0.24],
+            [0.03, 0.09, 0.39, 0.36],
+            [0.03, 0.42, 0.06, 0.09],
+            [0.3, 0.09, 0.09, 0.12],
+        ]
+    )
+
+
+def test_episodes_repeat_and_pass_over_the_rows_again_in_another_order():
+    code = """
+import numpy as np, tasks
+for key in tasks.KEYS:
+    task = tasks.load(key)
+    one, two = task.episode(3, 50), task.episode(3, 50)
+    assert (one.contexts == two.contexts).all() and (one.rewards == two.rewards).all()
+    assert one.contexts.shape[1] == len(task.features) == len(one.as_dicts()[0])
+    assert (one.regrets.min(axis=1) == 0).all()
+adult = tasks.load("adult")
+n = len(adult.labels)
+order = adult.order(3, 2 * n)
+assert (order[:n] == np.random.default_rng(3).permutation(n)).all()
+assert (np.sort(order[n:]) == np.arange(n)).all() and (order[n:] != order[:n]).any()
+"""
+    output("-c", code)
+
+
+# Regret
+
+
+def test_regret_of_every_policy():
+    options = ("--tasks", "adult", "sports", "--horizon", "30", "--seeds", "2")
+    done = run("regret.py", *options, "--constants", "0.1", "1")
+    assert done.returncode == 0, done.stderr
+    assert "Made-up data" in done.stdout
+    assert "not judged" in done.stdout
+    for policy in ("Uniform", "TreeHeuristic", "TreeBootstrap", "BanditForest", "LogisticUCB"):
+        assert f"\n{policy} " in done.stdout
+    assert done.stdout.count("alpha") == 4
+
+
+def test_variants_are_a_markdown_table():
+    options = ("--tasks", "sports", "--horizon", "20", "--seeds", "1", "--variants")
+    done = run("regret.py", *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n| `") == 9
+
+
+def test_limits_of_regret_are_judged():
+    code = """
+import regret
+options = regret.parse(["--tasks", "shuttle", "sports", "--policies", "TreeHeuristic"])
+entries = regret.contestants(options)
+scores = {
+    ("Uniform", "shuttle"): regret.Score("", [7500.0], [1500.0]),
+    ("Uniform", "sports"): regret.Score("", [1640.0], [330.0]),
+    ("TreeHeuristic", "shuttle"): regret.Score("", [110.0, 112.0], [9.0, 9.0]),
+    ("TreeHeuristic", "sports"): regret.Score("", [200.0, 300.0], [32.0, 33.0]),
+}
+print(regret.show(entries, scores, options, judged=True))
+"""
+    lines = output("-c", code).splitlines()
+    assert next(line for line in lines if "at most" in line).split() == (
+        ["at", "most", "110", "OVER", "300", "ok", "33.0", "ok"]
+    )
+    assert lines[-1] == "False"
+
+
+@pytest.mark.parametrize("options", [["--horizon", "0"], ["--policies", "Magic"]])
+def test_wrong_options_of_regret_are_refused(options: list[str]):
+    done = run("regret.py", *options)
+    assert done.returncode == 2
+    assert options[0] in done.stderr
+
+
+# Times
+
+
+def test_quick_times_of_policies():
+    done = run("policies.py", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "Made-up data" in done.stdout
+    assert "not judged" in done.stdout
+    assert done.stdout.count("\ntogether ") == 2
+    assert "last / first" in done.stdout

@@ -21,6 +21,7 @@ ORDER = [
     "contexts",
     "trees",
     "policies",
+    "checks",
     "environments",
     "evaluation",
     "studies",

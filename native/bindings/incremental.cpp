@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "banditree/incremental.hpp"
 #include "inputs.hpp"
+#include "rows.hpp"
 #include "tree.hpp"
 
 namespace nb = nanobind;
@@ -80,15 +81,9 @@ auto predict(IncrementalTree& tree, const DoubleMatrix& contexts) {
 
 // The rows learned so far: contexts, rewards, weights.
 auto rows(const IncrementalTree& tree) {
-    const std::size_t n = tree.n_rows(), m = tree.rows().kinds().size();
-    std::vector<double> contexts(n * m), rewards(n), weights(n);
-    for (std::uint32_t i = 0; i < n; ++i) {
-        for (std::uint32_t f = 0; f < m; ++f) contexts[i * m + f] = tree.rows().value(f, i);
-        rewards[i] = tree.rows().reward(i);
-        weights[i] = tree.rows().data().weight(i);
-    }
-    return std::make_tuple(to_numpy(std::move(contexts), n, m), to_numpy(std::move(rewards)),
-                           to_numpy(std::move(weights)));
+    std::vector<double> weights(tree.n_rows());
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = tree.rows().data().weight(i);
+    return std::tuple_cat(rows_of(tree.rows()), std::make_tuple(to_numpy(std::move(weights))));
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins) {
     return max_bins ? positive(*max_bins, 2, "max_bins") : 0;
 }
 
+std::uint32_t as_folds(std::int64_t folds) { return positive(folds, 2, "folds"); }
+
 void check_contexts(const Matrix& matrix, const std::vector<Kind>& kinds) {
     check_length(matrix.columns, kinds.size(), "context");
     check_finite({matrix.data, matrix.rows * matrix.columns});

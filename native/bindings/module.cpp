@@ -1,8 +1,10 @@
 #include <nanobind/nanobind.h>
 
 #include "incremental.hpp"
+#include "policies.hpp"
 #include "rng.hpp"
 #include "tree.hpp"
+#include "winning.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() =
@@ -10,4 +12,8 @@ NB_MODULE(_core, m) {
     bind_rng(m);
     bind_tree(m);
     bind_incremental(m);
+    bind_winning(m);
+    bind_tree_heuristic(m);
+    bind_tree_bootstrap(m);
+    bind_online_tree_bootstrap(m);
 }

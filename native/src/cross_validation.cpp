@@ -69,6 +69,7 @@ void score_fold(const Dataset& data, const Growth& growth, const std::vector<dou
     std::vector<std::uint32_t> rest, held;
     double rest_weight = 0;
     for (std::uint32_t row = 0; row < data.n_rows(); ++row) {
+        if (!(data.weight(row) > 0)) continue;
         if (folds[row] == fold) {
             held.push_back(row);
         } else {

@@ -277,7 +277,8 @@ Node leaf_node(const Moments& moments, double offset) {
 }
 
 bool may_split(const Moments& moments, const Growth& growth, std::uint32_t depth) {
-    return moments.n >= growth.min_split && depth < growth.max_depth && moments.cost() > 0;
+    return moments.n >= growth.min_split && depth < growth.max_depth &&
+           moments.cost() > growth.min_cost;
 }
 
 Sample Sample::of(const Dataset& data, std::span<const double> weights) {

@@ -58,6 +58,7 @@ void IncrementalTree::insert(std::uint32_t row) {
         if (nodes_[at].pending) expand_here(at);
         LiveNode& node = nodes_[at];
         node.moments.add(rows_.data().weight(row), rows_.data().y[row]);
+        node.kept = {};
         if (node.watch && node.watch->histogram) tally(*node.watch->histogram, row);
         if (node.is_leaf()) {
             push_tight(node.rows, row);

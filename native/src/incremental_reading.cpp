@@ -40,6 +40,67 @@ double IncrementalTree::predict(const double* context) {
     }
 }
 
+double IncrementalTree::gain(const LiveNode& node) const {
+    return split_gain(node.moments.sums(), nodes_[node.left].moments.sums());
+}
+
+void IncrementalTree::set_alpha(double alpha) {
+    growth_.min_cost = alpha;
+    if (n_rows() > 0) rebuild();
+}
+
+const Moments& IncrementalTree::pruned_leaf(const double* context) {
+    std::int32_t at = 0;
+    while (survives(at)) {
+        const LiveNode& node = nodes_[at];
+        at = context_goes_left(node, context[node.feature]) ? node.left : node.right;
+    }
+    return nodes_[at].moments;
+}
+
+// Whether a node whose ancestors all do is still split after pruning.
+bool IncrementalTree::survives(std::int32_t at) {
+    if (nodes_[at].moments.cost() <= alpha()) return false;
+    if (nodes_[at].pending) expand_here(at);
+    if (nodes_[at].is_leaf()) return false;
+    // A split that gains more than alpha survives whatever becomes of the splits below it.
+    if (gain(nodes_[at]) > alpha() * (1 + kAlphaTolerance)) return true;
+    find_kept(at);
+    return nodes_[at].kept.leaves > 1;
+}
+
+// Works out what pruning leaves below a node, of which all must be grown for that.
+void IncrementalTree::find_kept(std::int32_t top) {
+    std::vector<std::int32_t> stack{top};
+    while (!stack.empty()) {
+        const std::int32_t at = stack.back();
+        if (nodes_[at].pending) expand(at, growth_);
+        LiveNode& node = nodes_[at];
+        if (node.kept.leaves > 0) {
+            stack.pop_back();
+            continue;
+        }
+        const bool ready = node.is_leaf() || (nodes_[node.left].kept.leaves > 0 &&
+                                              nodes_[node.right].kept.leaves > 0);
+        if (ready) {
+            node.kept = kept_of(node);
+        } else {
+            stack.push_back(node.left);
+            stack.push_back(node.right);
+        }
+    }
+}
+
+IncrementalTree::Kept IncrementalTree::kept_of(const LiveNode& node) const {
+    constexpr Kept leaf{1, 0};
+    if (node.is_leaf()) return leaf;
+    const Kept& left = nodes_[node.left].kept;
+    const Kept& right = nodes_[node.right].kept;
+    const Kept kept{left.leaves + right.leaves, gain(node) + left.gain + right.gain};
+    const double link = kept.gain / (kept.leaves - 1);
+    return link <= alpha() * (1 + kAlphaTolerance) ? leaf : kept;
+}
+
 Tree IncrementalTree::as_tree() {
     expand_all();
     Tree tree;
@@ -57,7 +118,7 @@ Tree IncrementalTree::as_tree() {
         Node node = leaf_node(live.moments, rows_.data().offset);
         if (!live.is_leaf()) {
             node.feature = live.feature;
-            node.gain = split_gain(live.moments.sums(), nodes_[live.left].moments.sums());
+            node.gain = gain(live);
             node.missing_left = follows_missing_left(live);
             if (rows_.kinds()[live.feature] == Kind::category) {
                 Sides sides;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "banditree/schedule.hpp"
 #include "banditree/tight.hpp"
 
 namespace banditree {
@@ -61,18 +62,12 @@ void RowStore::append_weight(double weight) {
 }
 
 bool RowStore::renew() {
-    bool due = false;
-    while (reach_next_point()) due = true;
+    const std::size_t point = last_point(renewed_at_, n_rows());
+    const bool due = point > renewed_at_;
+    renewed_at_ = point;
     const bool moved = move_offset();
     if (!due || exact()) return moved;
     renew_bins();
-    return true;
-}
-
-bool RowStore::reach_next_point() {
-    const std::size_t next = std::max(renewed_at_ + 1, (5 * renewed_at_ + 3) / 4);
-    if (n_rows() < next) return false;
-    renewed_at_ = next;
     return true;
 }
 

@@ -209,3 +209,362 @@ class IncrementalTree:
     def bytes(self) -> int: ...
     @property
     def encoded_bytes(self) -> int: ...
+
+def beta_win_probabilities(
+    a: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    b: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The probability that each Beta(a, b) draw is the largest."""
+
+def student_win_probabilities(
+    location: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    scale: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    freedom: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The probability that each location + scale * t draw is the largest, where t has Student's law with this freedom. Those of scale 0 that tie share evenly.
+    """
+
+def win_shares(
+    values: Sequence[
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+    ],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The share of all combinations of one value per arm in which the arm's value is the largest; ties share evenly.
+    """
+
+class TreeHeuristic:
+    def __init__(
+        self,
+        min_split: int,
+        min_leaf: int,
+        max_depth: int | None,
+        max_bins: int | None,
+        folds: int,
+        binary: bool,
+        successes: float,
+        failures: float,
+    ) -> None: ...
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def decide_greedily(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def evidence(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+    def tree(self, arm: int) -> Tree: ...
+    def alpha(self, arm: int) -> float:
+        """What the arm's tree is pruned at."""
+
+    def edges(self, arm: int) -> list[list[float]]: ...
+    @property
+    def bytes(self) -> int: ...
+    def add_arm(self) -> None: ...
+    def set_categorical(
+        self,
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def learn(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        reward: float,
+    ) -> None: ...
+    def learn_many(
+        self,
+        arms: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    @property
+    def n_arms(self) -> int: ...
+    def n_rows(self, arm: int) -> int: ...
+    def rows(
+        self, arm: int
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]:
+        """Contexts and rewards of the arm."""
+
+    @property
+    def spread(self) -> tuple[float, float, float]:
+        """Number, mean and squared error of all rewards."""
+
+    @spread.setter
+    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+
+class TreeBootstrap:
+    def __init__(
+        self,
+        min_split: int,
+        min_leaf: int,
+        max_depth: int | None,
+        max_bins: int | None,
+        folds: int,
+        binary: bool,
+        exponential: bool,
+        pruning: str | None,
+        prior: bool,
+        patience: int,
+    ) -> None: ...
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def add_arm(self) -> None: ...
+    def set_categorical(
+        self,
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def learn(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        reward: float,
+    ) -> None: ...
+    def learn_many(
+        self,
+        arms: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    @property
+    def n_arms(self) -> int: ...
+    def n_rows(self, arm: int) -> int: ...
+    def rows(
+        self, arm: int
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]:
+        """Contexts and rewards of the arm."""
+
+    @property
+    def spread(self) -> tuple[float, float, float]:
+        """Number, mean and squared error of all rewards."""
+
+    @spread.setter
+    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+    def draws(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n: int,
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """What the trees on n resamples of the arm's rows predict."""
+
+    def predict(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float: ...
+    def tree(self, arm: int) -> Tree: ...
+    def standing(self, arm: int) -> tuple[int, int, bool]: ...
+    def restore(
+        self,
+        arm: int,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        standing: tuple[int, int, bool],
+    ) -> None: ...
+    def is_cold(self, arm: int) -> bool: ...
+    def alpha(self, arm: int) -> float:
+        """What the arm's trees are pruned at."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest reward."""
+
+    @range.setter
+    def range(self, arg: tuple[float, float], /) -> None: ...
+
+def folds_of(n_rows: int, n_folds: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """The fold that each of an arm's rows is in."""
+
+class OnlineTreeBootstrap:
+    def __init__(
+        self,
+        min_split: int,
+        min_leaf: int,
+        max_depth: int | None,
+        max_bins: int | None,
+        folds: int,
+        binary: bool,
+        successes: float,
+        failures: float,
+        replicas: int,
+        seed: int,
+    ) -> None: ...
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def predictions(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def tree(self, arm: int, replica: int) -> Tree: ...
+    def members(
+        self, arm: int, row: int
+    ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+    def add_arm(self) -> None: ...
+    def set_categorical(
+        self,
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def learn(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        reward: float,
+    ) -> None: ...
+    def learn_many(
+        self,
+        arms: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    @property
+    def n_arms(self) -> int: ...
+    def n_rows(self, arm: int) -> int: ...
+    def rows(
+        self, arm: int
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]:
+        """Contexts and rewards of the arm."""
+
+    @property
+    def spread(self) -> tuple[float, float, float]:
+        """Number, mean and squared error of all rewards."""
+
+    @spread.setter
+    def spread(self, arg: tuple[float, float, float], /) -> None: ...

@@ -28,9 +28,16 @@ class IncrementalTree {
     // The same as learning the rows one by one, at the cost of one growth where there are many.
     void learn_many(const Matrix& contexts, std::span<const double> rewards,
                     std::span<const double> weights);
-    // Both may grow parts that are pending, so even they must not run beside another call.
+    // These may grow parts that are pending, so even they must not run beside another call.
     double predict(const double* context);
     Tree as_tree();
+    // From now on the tree serves `pruned_leaf` and `pruned` only, at this alpha, and grows no more
+    // than they need.
+    void set_alpha(double alpha);
+    double alpha() const { return growth_.min_cost; }
+    // The leaf of the tree, pruned at alpha, that the context falls into.
+    const Moments& pruned_leaf(const double* context);
+    Tree pruned() { return as_tree().prune(alpha()); }
 
     std::size_t n_rows() const { return rows_.n_rows(); }
     const RowStore& rows() const { return rows_; }
@@ -51,6 +58,11 @@ class IncrementalTree {
         std::vector<float> bounds;  // of each feature (see bound_of)
         std::unique_ptr<Histogram> histogram;
     };
+    // What pruning leaves of a subtree: its leaves, and how much its splits gain together.
+    struct Kept {
+        std::uint32_t leaves = 0;  // 0: not known
+        double gain = 0;
+    };
     // Numbers are compared by key: the bin if the tree has bins, else the value itself.
     enum Side : std::uint8_t { kUnseen, kLeft, kRight };
     struct LiveNode {
@@ -68,6 +80,7 @@ class IncrementalTree {
         std::vector<std::uint8_t> side_of;  // of each code of a category: unseen, left or right
         std::vector<std::uint32_t> rows;    // of a leaf
         std::unique_ptr<Watch> watch;
+        Kept kept;
 
         bool is_leaf() const { return feature < 0; }
     };
@@ -122,6 +135,10 @@ class IncrementalTree {
     double threshold(const LiveNode& node) const;
     bool follows_missing_left(const LiveNode& node) const;
     bool context_goes_left(const LiveNode& node, double value) const;
+    double gain(const LiveNode& node) const;
+    bool survives(std::int32_t node);
+    void find_kept(std::int32_t node);
+    Kept kept_of(const LiveNode& node) const;
 
     Growth growth_;
     RowStore rows_;

@@ -55,7 +55,6 @@ class RowStore {
     std::size_t value_bytes() const;  // of values and rewards alone, in the narrowest types
 
  private:
-    bool reach_next_point();
     bool move_offset();
     void renew_bins();
     void append_weight(double weight);

@@ -16,6 +16,8 @@ struct Growth {
     std::uint32_t min_split = 2;
     std::uint32_t min_leaf = 1;
     std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
+    // Nodes of no more cost are leaves. A tree that is pruned at this alpha anyway is the same.
+    double min_cost = 0;
 };
 
 // The rows of a node beside their weights and weighted rewards (Sums or Counts), in the order of

@@ -2,14 +2,22 @@
 
 from banditree.policies.base import Policy, load
 from banditree.policies.explanation import ArmExplanation, Explanation
+from banditree.policies.greedy import Greedy
+from banditree.policies.online_tree_bootstrap import OnlineTreeBootstrap
 from banditree.policies.thompson_sampling import ThompsonSampling
+from banditree.policies.tree_bootstrap import TreeBootstrap
+from banditree.policies.tree_heuristic import TreeHeuristic
 from banditree.policies.uniform import Uniform
 
 __all__ = [
     "ArmExplanation",
     "Explanation",
+    "Greedy",
+    "OnlineTreeBootstrap",
     "Policy",
     "ThompsonSampling",
+    "TreeBootstrap",
+    "TreeHeuristic",
     "Uniform",
     "load",
 ]

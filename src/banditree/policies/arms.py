@@ -76,7 +76,9 @@ class Arms:
             index = None
         if index is not None and type(arm) is type(self.names[index]):
             return index
-        index = self._index.get(_as_plain(arm)) if isinstance(arm, np.generic) else None
+        # The rare forms: NumPy's scalars and enumerations, by the rules of the constructor, so that
+        # neither True nor 1.0 stands for the arm 1.
+        index = self._index.get(_name(arm)) if _is_name(arm) else None
         if index is None:
             raise self._unknown(arm, self.names)
         return index
@@ -164,12 +166,16 @@ def _as_plain(arm: Any) -> Any:
     return arm.item() if isinstance(arm, np.generic) else arm
 
 
-def _name(arm: Any) -> Arm:
+def _is_name(arm: Any) -> bool:
     name = _as_plain(arm)
-    if isinstance(name, str):
-        return str(name)
-    if isinstance(name, int) and not isinstance(name, bool):
-        return int(name)
-    raise InvalidParameterError(
-        f"an arm must be a string or a whole number, got {shorten(arm)}; give it a name"
-    )
+    return isinstance(name, str | int) and not isinstance(name, bool)
+
+
+def _name(arm: Any) -> Arm:
+    if not _is_name(arm):
+        raise InvalidParameterError(
+            f"an arm must be a string or a whole number, got {shorten(arm)}; give it a name"
+        )
+    name = _as_plain(arm)
+    # Of an enumeration the value: str() would put the name of its class before it.
+    return str.__str__(name) if isinstance(name, str) else int(name)

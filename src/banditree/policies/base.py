@@ -24,6 +24,9 @@ from banditree.types import Arm, Context, Contexts, FeatureName, FloatArray
 
 Arrays = dict[str, NDArray[Any]]
 
+# Of draws that only estimate something: apart from the draws of decisions, which they leave alone.
+ESTIMATE_STREAM = 2**63
+
 
 class Policy(ABC):
     """Decides which arm to offer in a context, and learns from the reward.
@@ -184,8 +187,7 @@ class Policy(ABC):
         """Return the probability with which `decide` draws each arm; 0 for arms not eligible."""
         with self._lock:
             row, eligible = self._read(context, arms)
-            values = self._propensities(row, eligible)
-            return dict.fromkeys(self.arms, 0.0) | self._by_name(eligible, values)
+            return self._as_propensities(eligible, self._propensities(row, eligible))
 
     def expected_rewards(
         self, context: Context, arms: Sequence[Arm] | None = None
@@ -258,12 +260,14 @@ class Policy(ABC):
         policy = cls(arms=names, **header["parameters"], **objects)
         policy._encoder = Encoder.from_state(header["contexts"])
         policy._entropy = header["entropy"]
-        policy._random.state = tuple(header["random"])
+        policy._random = _core.Generator(policy._entropy)
         policy._arms.restore_activity([arm["active"] for arm in header["arms"]])
         policy._start()
         policy._features_changed()
         policy._arms_changed()
         policy._restore(arrays)
+        # Last, since the steps above may draw, as they did when the policy was new.
+        policy._random.state = tuple(header["random"])
         return policy
 
     # Shared steps.
@@ -272,6 +276,9 @@ class Policy(ABC):
         row = self._encoder.encode_one(context)
         self._encoder.check_finite(row)
         return row, self._arms.all if arms is None else self._arms.indices(arms)
+
+    def _as_propensities(self, eligible: Indices, values: FloatArray) -> dict[Arm, float]:
+        return dict.fromkeys(self.arms, 0.0) | self._by_name(eligible, values)
 
     def _by_name(self, arms: Indices, values: FloatArray) -> dict[Arm, float]:
         pairs = zip(arms.tolist(), values.tolist(), strict=True)
@@ -293,8 +300,8 @@ class Policy(ABC):
 
 def share_of_largest(values: FloatArray) -> FloatArray:
     """Return the probabilities with which the largest value is drawn, ties at random."""
-    best = (values == values.max()).astype(np.float64)
-    return best / best.sum()
+    best: FloatArray = (values == values.max()).astype(np.float64)
+    return best / float(best.sum())
 
 
 def load(path: str | os.PathLike[str], **objects: Any) -> Policy:
@@ -353,7 +360,8 @@ def _unpickle(cls: type[Policy], data: bytes, objects: dict[str, Any]) -> Policy
 
 def subclasses(cls: type) -> Iterator[type[Policy]]:
     """Yield every policy that is defined so far."""
-    for child in cls.__subclasses__():
+    children: Sequence[type[Policy]] = cls.__subclasses__()
+    for child in children:
         yield child
         yield from subclasses(child)
 

@@ -9,7 +9,8 @@ import hashlib
 import io
 import json
 import os
-import tempfile
+import secrets
+import shutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,14 +29,19 @@ _DIGEST = hashlib.sha256().digest_size
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of the file."""
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-        text = json.dumps({"format": FORMAT, **header})
-        file.writestr("policy.json", text)
+    with zipfile.ZipFile(archive, "w") as file:
+        _add(file, "policy.json", json.dumps({"format": FORMAT, **header}).encode())
         for name, array in arrays.items():
-            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+            content = io.BytesIO()
+            np.lib.format.write_array(content, np.asarray(array), allow_pickle=False)
+            _add(file, f"{name}.npy", content.getbuffer())
     body = archive.getvalue()
     return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes | memoryview) -> None:
+    # A ZipInfo of its own carries no time of day: the same state gives the same bytes.
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
 def unpack(data: bytes, source: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -74,12 +80,16 @@ def _read(body: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that at every moment either the old or the new one is there, complete."""
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.parent / f".{secrets.token_hex(8)}.part"
+    # Not by mkstemp, which lets nobody but the owner read the file, whatever the umask.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -16,6 +16,7 @@ from banditree.trees.inputs import as_floats, check_alpha
 from banditree.trees.observations import read_observations
 from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath
+from banditree.trees.rules import rule_of, way_of
 from banditree.trees.settings import Settings
 from banditree.types import Context, Contexts, FeatureName
 
@@ -178,6 +179,11 @@ class Tree:
     def to_dict(self) -> dict[str, Any]:
         """Return the nodes as nested dictionaries; `docs/trees.md` names the keys."""
         return nodes_to_dict(self._fitted(), self._encoder)
+
+    def rule(self, context: Context) -> str:
+        """Return the conditions that lead a context to its leaf, in words; "always" for none."""
+        way = way_of(self._fitted(), self._encoder.encode_one(context))
+        return rule_of(self.to_dict(), way.steps)
 
     def to_text(self) -> str:
         """Return a drawing for the terminal: a line per node, with its rule, mean and n."""

@@ -1,0 +1,131 @@
+// What the bindings of the policies' engines share.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "banditree/arm_rows.hpp"
+#include "banditree/posterior.hpp"
+#include "inputs.hpp"
+#include "rows.hpp"
+
+template <class Engine>
+std::uint32_t as_arm(const Engine& engine, std::int64_t arm) {
+    if (arm < 0 || static_cast<std::size_t>(arm) >= engine.n_arms())
+        throw std::invalid_argument("there is no arm " + std::to_string(arm));
+    return static_cast<std::uint32_t>(arm);
+}
+
+template <class Engine>
+banditree::ArmIndices as_arms(const Engine& engine, const IntArray& arms) {
+    const banditree::ArmIndices indices(arms.data(), arms.shape(0));
+    for (const auto arm : indices) as_arm(engine, arm);
+    return indices;
+}
+
+// The arms of a decision: at least one.
+template <class Engine>
+banditree::ArmIndices as_eligible(const Engine& engine, const IntArray& arms) {
+    if (arms.shape(0) == 0) throw std::invalid_argument("no arm is eligible");
+    return as_arms(engine, arms);
+}
+
+// A context to decide for. Categories never seen are no error there.
+template <class Engine>
+const double* as_context(const Engine& engine, const DoubleArray& context) {
+    check_length(context.shape(0), engine.kinds().size(), "context");
+    const auto values = as_span(context);
+    check_finite(values);
+    return values.data();
+}
+
+template <class Engine>
+banditree::Matrix as_contexts(const Engine& engine, const DoubleMatrix& contexts) {
+    const banditree::Matrix matrix = as_matrix(contexts);
+    check_length(matrix.columns, engine.kinds().size(), "context");
+    check_finite({matrix.data, matrix.rows * matrix.columns});
+    return matrix;
+}
+
+template <class Engine>
+void learn(Engine& engine, std::int64_t arm, const DoubleArray& context, double reward) {
+    const auto row = as_span(context);
+    check_contexts({row.data(), 1, row.size()}, engine.kinds());
+    check_reward(reward);
+    engine.learn(as_arm(engine, arm), row, reward);
+}
+
+template <class Engine>
+void learn_many(Engine& engine, const IntArray& arms, const DoubleMatrix& contexts,
+                const DoubleArray& rewards) {
+    const banditree::Matrix matrix = as_matrix(contexts);
+    check_contexts(matrix, engine.kinds());
+    check_length(arms.shape(0), matrix.rows, "arms");
+    check_length(rewards.shape(0), matrix.rows, "rewards");
+    for (const double reward : as_span(rewards)) check_reward(reward);
+    engine.learn_many(as_arms(engine, arms), matrix, as_span(rewards));
+}
+
+template <class Engine>
+std::int64_t decide(Engine& engine, const DoubleArray& context, const IntArray& eligible,
+                    banditree::Rng& rng) {
+    return engine.decide(as_context(engine, context), as_eligible(engine, eligible), rng);
+}
+
+template <class Engine>
+auto decide_many(Engine& engine, const DoubleMatrix& contexts, const IntArray& eligible,
+                 banditree::Rng& rng) {
+    const banditree::Matrix matrix = as_contexts(engine, contexts);
+    const auto arms = as_eligible(engine, eligible);
+    std::vector<std::int64_t> chosen(matrix.rows);
+    for (std::size_t i = 0; i < matrix.rows; ++i)
+        chosen[i] = engine.decide(matrix.data + i * matrix.columns, arms, rng);
+    return banditree::to_numpy(std::move(chosen));
+}
+
+using SpreadValues = std::tuple<double, double, double>;
+
+template <class Engine>
+SpreadValues spread(Engine& engine) {
+    const banditree::Spread& spread = engine.spread();
+    return {spread.n, spread.mean, spread.squared_error};
+}
+
+template <class Engine>
+void set_spread(Engine& engine, const SpreadValues& values) {
+    std::tie(engine.spread().n, engine.spread().mean, engine.spread().squared_error) = values;
+}
+
+// What every engine offers under the same name.
+template <class Engine>
+void bind_engine(nanobind::class_<Engine>& bound) {
+    using namespace nanobind::literals;
+    bound.def("add_arm", &Engine::add_arm)
+        .def(
+            "set_categorical",
+            [](Engine& engine, const ByteArray& flags) { engine.set_kinds(as_kinds(flags)); },
+            "categorical"_a.noconvert())
+        .def("learn", &learn<Engine>, "arm"_a, "context"_a.noconvert(), "reward"_a)
+        .def("learn_many", &learn_many<Engine>, "arms"_a.noconvert(), "contexts"_a.noconvert(),
+             "rewards"_a.noconvert())
+        .def_prop_ro("n_arms", &Engine::n_arms)
+        .def(
+            "n_rows",
+            [](const Engine& engine, std::int64_t arm) {
+                return engine.rows(as_arm(engine, arm)).n_rows();
+            },
+            "arm"_a)
+        .def(
+            "rows",
+            [](const Engine& engine, std::int64_t arm) {
+                return rows_of(engine.rows(as_arm(engine, arm)));
+            },
+            "arm"_a, "Contexts and rewards of the arm.")
+        .def_prop_rw("spread", &spread<Engine>, &set_spread<Engine>,
+                     "Number, mean and squared error of all rewards.");
+}

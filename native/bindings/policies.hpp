@@ -1,0 +1,7 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+void bind_tree_heuristic(nanobind::module_& module);
+void bind_tree_bootstrap(nanobind::module_& module);
+void bind_online_tree_bootstrap(nanobind::module_& module);

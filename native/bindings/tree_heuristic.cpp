@@ -1,0 +1,85 @@
+#include "banditree/tree_heuristic.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "engines.hpp"
+#include "policies.hpp"
+#include "tree.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace banditree;
+
+namespace {
+
+void construct(TreeHeuristic* self, std::int64_t min_split, std::int64_t min_leaf,
+               std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
+               std::int64_t folds, bool binary, double successes, double failures) {
+    if (!(successes > 0) || !(failures > 0))
+        throw std::invalid_argument("the prior must be positive");
+    new (self) TreeHeuristic(as_growth(min_split, min_leaf, max_depth), as_max_bins(max_bins),
+                             as_folds(folds), Posterior{binary, successes, failures});
+}
+
+std::int64_t decide_greedily(TreeHeuristic& engine, const DoubleArray& context,
+                             const IntArray& eligible, Rng& rng) {
+    return engine.decide_greedily(as_context(engine, context), as_eligible(engine, eligible), rng);
+}
+
+// Number, sum and squared error of the rewards in the leaf of each eligible arm, one row each.
+auto evidence(TreeHeuristic& engine, const DoubleArray& context, const IntArray& eligible) {
+    const double* row = as_context(engine, context);
+    const ArmIndices arms = as_eligible(engine, eligible);
+    std::vector<double> values(3 * arms.size());
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+        const Evidence leaf = engine.evidence(static_cast<std::uint32_t>(arms[i]), row);
+        values[i] = leaf.n;
+        values[arms.size() + i] = leaf.total;
+        values[2 * arms.size() + i] = leaf.squared_error;
+    }
+    return to_numpy(std::move(values), 3, arms.size());
+}
+
+BoundTree tree(TreeHeuristic& engine, std::int64_t arm) {
+    ArmTree& kept = engine.arm(as_arm(engine, arm));
+    if (kept.n_rows() == 0) throw std::invalid_argument("the arm has learned nothing yet");
+    return {kept.pruned(), Growth{}, engine.kinds().size(), nullptr};
+}
+
+}  // namespace
+
+void bind_tree_heuristic(nb::module_& m) {
+    nb::class_<TreeHeuristic> bound(m, "TreeHeuristic");
+    bound
+        .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
+             "max_bins"_a.none(), "folds"_a, "binary"_a, "successes"_a, "failures"_a)
+        .def("decide", &decide<TreeHeuristic>, "context"_a.noconvert(), "eligible"_a.noconvert(),
+             "random"_a)
+        .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),
+             "eligible"_a.noconvert(), "random"_a)
+        .def("decide_greedily", &decide_greedily, "context"_a.noconvert(), "eligible"_a.noconvert(),
+             "random"_a)
+        .def("evidence", &evidence, "context"_a.noconvert(), "eligible"_a.noconvert())
+        .def("tree", &tree, "arm"_a)
+        .def(
+            "alpha",
+            [](TreeHeuristic& engine, std::int64_t arm) {
+                return engine.arm(as_arm(engine, arm)).alpha();
+            },
+            "arm"_a, "What the arm's tree is pruned at.")
+        .def(
+            "edges",
+            [](TreeHeuristic& engine, std::int64_t arm) {
+                return engine.arm(as_arm(engine, arm)).rows().edges();
+            },
+            "arm"_a)
+        .def_prop_ro("bytes", [](TreeHeuristic& engine) {
+            std::size_t total = 0;
+            for (std::uint32_t arm = 0; arm < engine.n_arms(); ++arm)
+                total += engine.arm(arm).bytes();
+            return total;
+        });
+    bind_engine(bound);
+}

@@ -1,0 +1,100 @@
+// A decision fits each arm's tree to a resample of its rows, prunes it, and asks it for the
+// context.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "banditree/arm_rows.hpp"
+#include "banditree/posterior.hpp"
+#include "banditree/rng.hpp"
+#include "banditree/row_store.hpp"
+#include "banditree/split.hpp"
+#include "banditree/tree.hpp"
+
+namespace banditree {
+
+class TreeBootstrap {
+ public:
+    enum class Weights { multinomial, exponential };
+    // When alpha is cross-validated: as the arm's rows grow, on every resample, never (alpha 0).
+    enum class Pruning { scheduled, every_fit, none };
+    enum class ColdStart { until_success, prior };
+    struct Settings {
+        Growth growth;
+        std::uint32_t max_bins = 0;
+        std::uint32_t n_folds = 10;
+        Weights weights = Weights::multinomial;
+        Pruning pruning = Pruning::scheduled;
+        ColdStart cold_start = ColdStart::prior;
+        std::uint32_t patience = 0;
+        bool binary = true;
+    };
+    // What an arm knows beside its rows.
+    struct Standing {
+        std::uint32_t made_up = 0;   // so many of its rows, the first ones
+        std::uint32_t failures = 0;  // in a row, since the start
+        bool settled = false;        // had its success, or was given up
+    };
+
+    explicit TreeBootstrap(const Settings& settings) : settings_(settings) {}
+    TreeBootstrap(const TreeBootstrap&) = delete;
+    TreeBootstrap& operator=(const TreeBootstrap&) = delete;
+
+    void add_arm();
+    void set_kinds(const std::vector<Kind>& kinds);
+    void learn(std::uint32_t arm, std::span<const double> context, double reward);
+    // The same as learning the rows one by one.
+    void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
+    // Gives an arm without rows those of another one, made-up ones included, and its standing.
+    void restore(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards,
+                 const Standing& standing);
+
+    std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng);
+    // Whether the arm is offered before any resampling.
+    bool is_cold(std::uint32_t arm) const;
+    // What the tree on one resample predicts; the arm has rows.
+    double draw(std::uint32_t arm, const double* context, Rng& rng);
+    // What the tree on the rows as they are predicts.
+    double predict(std::uint32_t arm, const double* context);
+    Tree pruned(std::uint32_t arm);
+
+    std::size_t n_arms() const { return arms_.size(); }
+    const std::vector<Kind>& kinds() const { return kinds_; }
+    const Growth& growth() const { return settings_.growth; }
+    const RowStore& rows(std::uint32_t arm) const { return arms_[arm].rows; }
+    const Standing& standing(std::uint32_t arm) const { return arms_[arm].standing; }
+    double alpha(std::uint32_t arm) const { return arms_[arm].alpha; }
+    Spread& spread() { return spread_; }
+    double& lowest() { return lowest_; }
+    double& highest() { return highest_; }
+
+ private:
+    struct Arm {
+        explicit Arm(std::uint32_t max_bins) : rows(max_bins) {}
+        RowStore rows;
+        Standing standing;
+        double alpha = 0;
+        std::size_t validated_at = 0;
+        Dataset exact;  // all rows, if the store is exact and they are needed
+    };
+
+    void take(Arm& arm, std::span<const double> context, double reward);
+    void make_up(Arm& arm, std::span<const double> context);
+    void judge(Arm& arm, double reward);
+    void settle(Arm& arm);
+    const Dataset& data(Arm& arm);
+    std::vector<double> resample(std::size_t n_rows, Rng& rng) const;
+    double predict_validated(const Dataset& data, const std::vector<double>& weights,
+                             const double* context) const;
+
+    Settings settings_;
+    std::vector<Kind> kinds_;
+    std::vector<Arm> arms_;
+    Spread spread_;
+    double lowest_ = 0;
+    double highest_ = 0;
+};
+
+}  // namespace banditree

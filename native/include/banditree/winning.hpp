@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace banditree {
+
+struct BetaLaw {
+    double a, b;
+};
+
+// location + scale T, where T has Student's law with this many degrees of freedom. A scale of 0 is
+// the location itself.
+struct StudentLaw {
+    double location, scale, freedom;
+};
+
+// The probability that each law's draw is the largest of one independent draw per law: what
+// Thompson sampling does with these posteriors. Found by quadrature to an absolute error below
+// 1e-9, without random draws; sums to 1. Laws of scale 0 that tie for the largest value share.
+//
+// A law narrower than a few of the doubles around its centre (for Beta, on the logit axis) counts
+// as a single value.
+//
+// Throws std::invalid_argument if there is no law, if a shape is outside [1e-9, 1e15], if
+// |location| is above 1e150, if a scale is neither 0 nor in [1e-150, 1e150], or if a freedom is
+// infinite or below 0.1, where draws too large for a double stop being rare. Throws
+// std::runtime_error if the probabilities, before they are normalised, do not sum to 1 within 1e-9:
+// the quadrature failed.
+std::vector<double> win_probabilities(std::span<const BetaLaw> laws);
+std::vector<double> win_probabilities(std::span<const StudentLaw> laws);
+
+// The same for laws that are sets of equally likely values, one set per arm, not necessarily of one
+// size: the probability, over all combinations of one value per arm, that the arm's value is the
+// largest. Values that tie for the largest share evenly. Exact up to rounding.
+//
+// Throws std::invalid_argument if there is no arm, if a set is empty or a value not finite.
+std::vector<double> win_shares(std::span<const std::vector<double>> values);
+
+}  // namespace banditree

@@ -1,0 +1,54 @@
+#include "banditree/arm_tree.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "banditree/cross_validation.hpp"
+#include "banditree/rng.hpp"
+#include "banditree/schedule.hpp"
+
+namespace banditree {
+
+std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds) {
+    std::vector<std::uint32_t> folds(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        folds[row] = static_cast<std::uint32_t>(Rng(row).integer(n_folds));
+    return folds;
+}
+
+double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_folds) {
+    n_folds = static_cast<std::uint32_t>(std::min<std::size_t>(n_folds, data.n_rows()));
+    if (n_folds < 2) return std::numeric_limits<double>::infinity();
+    const auto folds = folds_of(data.n_rows(), n_folds);
+    const Tree full = grow(data, Sample::of(data, std::span<const double>()), growth).tree;
+    return cross_validate(data, growth, full.pruning_path(), folds, n_folds).best_alpha;
+}
+
+void ArmTree::learn(std::span<const double> context, double reward) {
+    tree_.learn(context, reward, 1.0);
+    validate();
+}
+
+void ArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards) {
+    // Alpha is chosen on the rows up to the last point only, so these come first.
+    const std::size_t total = n_rows() + contexts.rows;
+    const std::size_t point = std::max(last_point(validated_at_, total), n_rows());
+    const std::size_t first = point - n_rows();
+    const Matrix head{contexts.data, first, contexts.columns};
+    const Matrix tail{contexts.data + first * contexts.columns, contexts.rows - first,
+                      contexts.columns};
+    tree_.learn_many(head, rewards.first(first), {});
+    validate();
+    tree_.learn_many(tail, rewards.subspan(first), {});
+}
+
+void ArmTree::validate() {
+    const std::size_t point = last_point(validated_at_, n_rows());
+    if (point == validated_at_) return;
+    validated_at_ = point;
+    const RowStore& rows = tree_.rows();
+    tree_.set_alpha(rows.exact() ? choose_alpha(rows.snapshot(), growth_, n_folds_)
+                                 : choose_alpha(rows.data(), growth_, n_folds_));
+}
+
+}  // namespace banditree

@@ -1,0 +1,53 @@
+#include "banditree/tree_heuristic.hpp"
+
+#include "banditree/leader.hpp"
+
+namespace banditree {
+
+void TreeHeuristic::add_arm() {
+    arms_.push_back(std::make_unique<ArmTree>(growth_, max_bins_, n_folds_));
+    arms_.back()->set_kinds(kinds_);
+}
+
+void TreeHeuristic::set_kinds(const std::vector<Kind>& kinds) {
+    for (auto& arm : arms_) arm->set_kinds(kinds);
+    kinds_ = kinds;
+}
+
+void TreeHeuristic::learn(std::uint32_t arm, std::span<const double> context, double reward) {
+    spread_.add(reward);
+    arms_[arm]->learn(context, reward);
+}
+
+void TreeHeuristic::learn_many(ArmIndices arms, const Matrix& contexts,
+                               std::span<const double> rewards) {
+    for (const double reward : rewards) spread_.add(reward);
+    const auto by_arm = rows_by_arm(arms_.size(), arms, contexts, rewards);
+    for (std::size_t arm = 0; arm < arms_.size(); ++arm)
+        arms_[arm]->learn_many(by_arm[arm].matrix(), by_arm[arm].rewards);
+}
+
+std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, Rng& rng) {
+    Leader leader(rng);
+    for (const auto id : eligible) {
+        const auto arm = static_cast<std::uint32_t>(id);
+        leader.offer(arm, posterior_.draw(evidence(arm, context), spread_, rng));
+    }
+    return leader.arm();
+}
+
+std::uint32_t TreeHeuristic::decide_greedily(const double* context, ArmIndices eligible, Rng& rng) {
+    Leader leader(rng);
+    for (const auto id : eligible) {
+        const auto arm = static_cast<std::uint32_t>(id);
+        leader.offer(arm, posterior_.mean(evidence(arm, context), spread_));
+    }
+    return leader.arm();
+}
+
+Evidence TreeHeuristic::evidence(std::uint32_t arm, const double* context) {
+    ArmTree& tree = *arms_[arm];
+    return tree.n_rows() > 0 ? Evidence::of(tree.leaf(context), tree.offset()) : Evidence{};
+}
+
+}  // namespace banditree

@@ -1,0 +1,323 @@
+"""Design rows: contexts standardised and binarised, for the policies that fit linear models."""
+
+from collections.abc import Mapping
+from math import ceil, inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.types import FloatArray
+
+# What a column holds. An absence column says where a number was missing. It is never part of a
+# standardised row; sums of raw rows need it, since a missing value follows the mean as that moves.
+CONSTANT, NUMBER, BIT, ABSENCE = range(4)
+
+# Numbers beyond this size count as this size: the square of a larger one is no float64.
+LARGEST = 1e100
+# A column that varies less is constant: the square of its scale would be no float64.
+SMALLEST_VARIANCE = 1e-200
+
+
+class Column(NamedTuple):
+    """What a column holds, of which feature, and the id of its category if it is a bit."""
+
+    kind: int
+    feature: int
+    code: float
+
+
+class Change(NamedTuple):
+    """What an observation changed in a design.
+
+    Attributes
+    ----------
+    renewed
+        Whether the scale is a new one, so that all standardised rows are other ones.
+    copies
+        New columns that were 1 in every earlier raw row; other new columns were 0 there.
+    """
+
+    renewed: bool
+    copies: list[int]
+
+
+class Design:
+    """Turns encoded rows into standardised ones: a constant 1, numbers, one bit per category.
+
+    Numbers and bits have mean 0 and variance 1 over the contexts learned from, for numbers over
+    those where it was present. A missing number becomes 0, its mean, whatever the mean is by then;
+    a missing or unknown category has no bit. A column that has been constant is 0. Columns appear
+    with the first value they can hold, at the end, so that rows only grow; some zeros stand behind
+    them, so that they grow seldom.
+
+    The scale is renewed each time the number of observations has grown by a quarter, and stays
+    fixed in between, unless a constant column ceases to be constant, or a value comes that is
+    farther out than any of those that made the scale can have been.
+
+    Examples
+    --------
+    >>> design = Design()
+    >>> design.set_features([0, 1])
+    >>> for row in ([1.0, 0.0], [3.0, 1.0], [2.0, 0.0], [2.0, 1.0]):
+    ...     change = design.learn(np.array(row))
+    >>> design.standardise(np.array([3.0, 1.0]))[:4].round(3)
+    array([ 1.   ,  1.414, -1.   ,  1.   ])
+    >>> design.standardise(np.array([np.nan, np.nan]))[:4].round(3)
+    array([ 1.,  0., -1., -1.])
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._due = 1
+        self._is_category: list[bool] = []
+        self.columns = [Column(CONSTANT, -1, 0.0)]
+        # Raw values are counted from `shift`: the first value of a number. As that one is among the
+        # values, its squared distance from the mean is at most n times the variance, so that
+        # subtracting the squared mean from the mean square loses no more than n rounding errors.
+        self.shift, self._sums, self._squares, self.mean, self.inverse_scale = np.zeros(
+            (5, capacity(1))
+        )
+        self.inverse_scale[0] = 1.0
+        self._bound = np.full(self.width, inf)
+        self._index_columns()
+
+    @property
+    def width(self) -> int:
+        """Length of the rows, with the zeros at their end."""
+        return len(self.shift)
+
+    @property
+    def size(self) -> int:
+        """Number of columns that take part in a model, the constant among them."""
+        return sum(column.kind != ABSENCE for column in self.columns)
+
+    def set_features(self, is_category: Any) -> None:
+        """Hear which features there are now."""
+        self._is_category = [bool(flag) for flag in is_category]
+        self._index_columns()
+
+    def learn(self, row: FloatArray) -> Change:
+        """Take in one context; say what it changed."""
+        copies = self._admit(row)
+        # Before the sums change: a value is compared with those that made the scale.
+        far = bool((self.standardise(row) ** 2 > self._bound).any())
+        raw = self.raw(row)
+        self.n += 1
+        self._sums += raw
+        self._squares += raw * raw
+        renewed = far or self.n >= self._due or self._constant_column_moved()
+        if renewed:
+            self._renew()
+        return Change(renewed, copies)
+
+    def raw(self, row: FloatArray) -> FloatArray:
+        """Return the row before standardising, counted from `shift`, 0 where it is missing.
+
+        Its products can be summed up over rows: `transform` gives those of standardised rows.
+        """
+        raw = self._bits_off.copy()
+        values = _clipped(row[self._number_features]) - self._number_shift
+        missing = np.isnan(values)
+        values[missing] = 0.0
+        raw[self._number_columns] = values
+        raw[self._absences[missing]] = 1.0
+        raw[self._unused] = 0.0  # where numbers without an absence column point to
+        raw[self._bits(row)] += 1.0
+        return raw
+
+    def standardise(self, row: FloatArray) -> FloatArray:
+        """Return the row that models see."""
+        standard = self._off.copy()
+        values = _clipped(row[self._number_features]) - self._number_shift
+        values = (values - self._number_mean) * self._number_inverse
+        values[np.isnan(values)] = 0.0
+        standard[self._number_columns] = values
+        bits = self._bits(row)
+        standard[bits] = self._on[bits]
+        return standard
+
+    def standardise_many(self, rows: FloatArray) -> FloatArray:
+        """Return `standardise` of each row, to the last bit."""
+        standard = np.tile(self._off, (len(rows), 1))
+        values = _clipped(rows[:, self._number_features]) - self._number_shift
+        values = (values - self._number_mean) * self._number_inverse
+        values[np.isnan(values)] = 0.0
+        standard[:, self._number_columns] = values
+        for feature, table in self._tables:
+            for code, column in table.items():
+                standard[rows[:, feature] == code, column] = self._on[column]
+        return standard
+
+    def transform(self) -> FloatArray:
+        """Return the matrix that makes standardised rows of raw ones."""
+        matrix = np.diag(self.inverse_scale)
+        offset = self.mean * self.inverse_scale
+        matrix[:, 0] -= offset
+        known = self._absences != self._unused
+        columns, absences = self._number_columns[known], self._absences[known]
+        matrix[columns, absences] += offset[columns]
+        return matrix
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all there is to know, the features apart."""
+        return {
+            "design_columns": np.array(self.columns),
+            "design_counts": np.array([self.n, self._due]),
+            "design_numbers": np.stack(
+                [
+                    self.shift,
+                    self._sums,
+                    self._squares,
+                    self.mean,
+                    self.inverse_scale,
+                    self._bound,
+                ]
+            ),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Become the design that `state` was taken from; features are in place already."""
+        self.columns = [
+            Column(int(kind), int(feature), float(code))
+            for kind, feature, code in arrays["design_columns"]
+        ]
+        self.n, self._due = (int(count) for count in arrays["design_counts"])
+        self.shift, self._sums, self._squares, self.mean, self.inverse_scale, self._bound = arrays[
+            "design_numbers"
+        ].copy()
+        self._index_columns()
+
+    # Columns.
+
+    def _admit(self, row: FloatArray) -> list[int]:
+        """Give columns to what a row has for the first time; return the copies (see `Change`)."""
+        fresh: list[tuple[Column, float, bool]] = []
+        for feature, value in enumerate(row.tolist()):
+            table = self._columns_of[feature]
+            if value != value:
+                if NUMBER in table and ABSENCE not in table:
+                    fresh.append((Column(ABSENCE, feature, 0.0), 0.0, False))
+            elif self._is_category[feature]:
+                if value not in table:
+                    # Like a number's, the shift of a bit is the value of the first row.
+                    shift = 1.0 if self.n == 0 else 0.0
+                    fresh.append((Column(BIT, feature, value), shift, False))
+            elif NUMBER not in table:
+                shift = min(max(value, -LARGEST), LARGEST)
+                fresh.append((Column(NUMBER, feature, 0.0), shift, False))
+                if self.n > 0:
+                    fresh.append((Column(ABSENCE, feature, 0.0), 0.0, True))
+        return self._append(fresh) if fresh else []
+
+    def _append(self, fresh: list[tuple[Column, float, bool]]) -> list[int]:
+        # One more than there are columns: `_unused` must point to one that nobody has.
+        self._widen(capacity(len(self.columns) + len(fresh) + 1))
+        copies = []
+        for column, shift, is_copy in fresh:
+            place = len(self.columns)
+            self.columns.append(column)
+            self.shift[place] = shift
+            if is_copy:
+                copies.append(place)
+                self._sums[place] = self._squares[place] = self.n
+        self._index_columns()
+        return copies
+
+    def _widen(self, width: int) -> None:
+        more = width - self.width
+        if more > 0:
+            self.shift, self._sums, self._squares, self.mean, self.inverse_scale = (
+                np.pad(array, (0, more))
+                for array in (self.shift, self._sums, self._squares, self.mean, self.inverse_scale)
+            )
+            self._bound = np.pad(self._bound, (0, more), constant_values=inf)
+
+    def _index_columns(self) -> None:
+        """Look up once what every row needs."""
+        # Per feature: of a number, its columns by their kind; of a category, by the id of each.
+        self._columns_of: list[dict[float, int]] = [{} for _ in self._is_category]
+        for place, column in enumerate(self.columns):
+            if column.kind != CONSTANT:
+                key = column.code if column.kind == BIT else column.kind
+                self._columns_of[column.feature][key] = place
+        pairs = list(zip(self._columns_of, self._is_category, strict=True))
+        numbers = [i for i, (table, is_bits) in enumerate(pairs) if table and not is_bits]
+        self._tables = [(i, table) for i, (table, is_bits) in enumerate(pairs) if table and is_bits]
+        self._category_features = np.array([i for i, _ in self._tables], dtype=np.int64)
+        self._number_features = np.array(numbers, dtype=np.int64)
+        columns = [self._columns_of[i] for i in numbers]
+        self._unused = self.width - 1
+        self._number_columns = np.array([table[NUMBER] for table in columns], dtype=np.int64)
+        self._absences = np.array(
+            [table.get(ABSENCE, self._unused) for table in columns], dtype=np.int64
+        )
+        self._prepare_rows()
+
+    def _prepare_rows(self) -> None:
+        """Compute the parts of rows that depend on the scale only."""
+        numbers = self._number_columns
+        self._number_shift = self.shift[numbers]
+        self._number_mean = self.mean[numbers]
+        self._number_inverse = self.inverse_scale[numbers]
+        self._bits_off = -self.shift
+        self._off = (self._bits_off - self.mean) * self.inverse_scale
+        self._on = (self._bits_off + 1.0 - self.mean) * self.inverse_scale
+        self._bits_off[numbers] = self._off[numbers] = 0.0
+        self._bits_off[0] = self._off[0] = 1.0
+
+    def _bits(self, row: FloatArray) -> list[int]:
+        """Return the columns of the categories that a row has."""
+        codes = row[self._category_features].tolist()
+        pairs = zip(codes, self._tables, strict=True)
+        # A missing value is NaN, which is no key.
+        return [table[code] for code, (_, table) in pairs if code in table]
+
+    # Scale.
+
+    def _moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return number, mean and variance of the values of each column that are present."""
+        n = np.full(self.width, float(self.n))
+        n[self._number_columns] -= self._sums[self._absences]
+        mean = self._sums / n
+        return n, mean, self._squares / n - mean * mean
+
+    def _constant_column_moved(self) -> bool:
+        still = self.inverse_scale == 0
+        still[self._absences] = False
+        still[len(self.columns) :] = False
+        return bool(still.any() and (self._moments()[2][still] > SMALLEST_VARIANCE).any())
+
+    def _renew(self) -> None:
+        n, mean, variance = self._moments()
+        moves = variance > SMALLEST_VARIANCE
+        moves[self._absences] = False
+        self.inverse_scale = np.zeros(self.width)
+        self.inverse_scale[moves] = 1 / np.sqrt(variance[moves])
+        self.mean = np.where(moves, mean, 0.0)
+        # No value of n is farther than √(n − 1) standard deviations from their mean.
+        self._bound = np.where(moves, n, inf)
+        self.inverse_scale[0] = 1.0
+        self._due = grown_by_a_quarter(self.n)
+        self._prepare_rows()
+
+
+def capacity(n_columns: int) -> int:
+    """Return the length of rows with room for this many columns: at most about 1/8 more.
+
+    Examples
+    --------
+    >>> capacity(1), capacity(9), capacity(106), capacity(130)
+    (8, 16, 112, 144)
+    """
+    step = max(8, 2 ** (n_columns.bit_length() - 4))
+    return -(-n_columns // step) * step
+
+
+def grown_by_a_quarter(n: int) -> int:
+    """Return the least number that is at least a quarter more than n, and one more."""
+    return max(n + 1, ceil(1.25 * n))
+
+
+def _clipped(values: FloatArray) -> FloatArray:
+    return np.minimum(np.maximum(values, -LARGEST), LARGEST)

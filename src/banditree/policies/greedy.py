@@ -1,0 +1,40 @@
+"""TreeHeuristic without the draw."""
+
+from collections.abc import Sequence
+
+from banditree.policies.arms import Indices
+from banditree.policies.base import share_of_largest
+from banditree.policies.tree_heuristic import TreeHeuristic
+from banditree.types import FloatArray
+
+
+class Greedy(TreeHeuristic):
+    """`TreeHeuristic` that takes the arm of the highest mean instead of drawing.
+
+    Beside `TreeHeuristic` it shows what exploration is worth. The prior makes the means of small
+    leaves cautious: (successes + S0) / (n + S0 + F0), one half where nothing is known.
+
+    Parameters
+    ----------
+    arms, reward, categorical, seed
+        As for every policy (see `Policy`); random are only ties.
+    prior, min_split, min_leaf, max_depth, max_bins, folds
+        As for `TreeHeuristic`.
+
+    Examples
+    --------
+    >>> policy = Greedy(["golf", "tennis"], seed=7)
+    >>> policy.learn({"age": 31}, "golf", 0)
+    >>> policy.propensities({"age": 31})
+    {'golf': 0.0, 'tennis': 1.0}
+    """
+
+    def _choose(self, row: FloatArray, eligible: Indices) -> int:
+        chosen: int = self._core.decide_greedily(row, eligible, self._random)
+        return chosen
+
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
+        return [self._choose(row, eligible) for row in rows]
+
+    def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return share_of_largest(self._expected(row, eligible))

@@ -1,0 +1,167 @@
+"""The paper's TreeBootstrap: every decision fits trees to resampled data."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from banditree import _core
+from banditree.policies.arms import Indices
+from banditree.policies.base import ESTIMATE_STREAM, Arrays, share_of_largest
+from banditree.policies.choices import check_choice
+from banditree.policies.explanation import ArmExplanation
+from banditree.policies.rewards import RewardKind
+from banditree.policies.tally import explain_leaf
+from banditree.policies.tree_policy import TreePolicy
+from banditree.trees import Tree
+from banditree.trees.inputs import check_whole
+from banditree.types import Arm, Context, FeatureName, FloatArray
+
+Pruning: TypeAlias = Literal["cv", "cv_every_fit"]
+Weights: TypeAlias = Literal["multinomial", "exponential"]
+ColdStart: TypeAlias = Literal["until_success", "prior"]
+
+
+class TreeBootstrap(TreePolicy):
+    """Every decision fits each arm's tree to a resample of its observations (Algorithm 2).
+
+    For every eligible arm: draw as many of its observations as it has, with replacement; grow a
+    tree on them; prune it; ask it for the context. The arm of the highest prediction is taken, ties
+    at random. Of the tree only the way to the context's leaf is grown, and of the rest what pruning
+    needs to know: the answer is the same, and a decision costs a few passes over the arms'
+    observations.
+
+    Parameters
+    ----------
+    arms, reward, categorical, seed
+        As for every policy (see `Policy`).
+    pruning
+        How far trees are pruned. "cv": at a complexity that is cross-validated on the arm's
+        observations each time they have grown by a quarter. "cv_every_fit": cross-validated on
+        every resample, the algorithm to the letter, and slow. None: not at all.
+    weights
+        "multinomial": a resample counts each observation a whole number of times. "exponential":
+        each observation gets a random weight of mean 1 (the Bayesian bootstrap), so that no two
+        resamples tie and none misses an observation.
+    cold_start
+        What keeps an arm from being dropped after a first failure. "prior": an arm starts with one
+        made-up success and one made-up failure at its first context. "until_success": an arm is
+        offered until its first success. Either way, arms never tried come first, in random order.
+        For continuous rewards the made-up ones are the highest and the lowest reward so far, and a
+        success is a reward above the mean of those before.
+    patience
+        With "until_success": so many failures from the start, and no success, end the offering.
+    min_split, min_leaf, max_depth, max_bins, folds
+        How trees are grown and pruned (see `TreePolicy`).
+
+    Examples
+    --------
+    >>> policy = TreeBootstrap(["golf", "tennis"], seed=7)
+    >>> for age in range(20, 60):
+    ...     policy.learn({"age": age}, "golf", reward=age > 40)
+    ...     policy.learn({"age": age}, "tennis", reward=age <= 40)
+    >>> policy.decide({"age": 25})
+    'tennis'
+    >>> policy.propensities({"age": 25}, draws=100)
+    {'golf': 0.0, 'tennis': 1.0}
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[Arm],
+        *,
+        reward: RewardKind = "binary",
+        pruning: Pruning | None = "cv",
+        weights: Weights = "multinomial",
+        cold_start: ColdStart = "prior",
+        patience: int = 100,
+        min_split: int = 2,
+        min_leaf: int = 1,
+        max_depth: int | None = None,
+        max_bins: int | None = 255,
+        folds: int = 10,
+        categorical: Sequence[FeatureName] = (),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.pruning = None if pruning is None else check_choice("pruning", pruning, Pruning)
+        self.weights = check_choice("weights", weights, Weights)
+        self.cold_start = check_choice("cold_start", cold_start, ColdStart)
+        self.patience = check_whole("patience", patience, 1)
+        super().__init__(
+            arms,
+            reward=reward,
+            min_split=min_split,
+            min_leaf=min_leaf,
+            max_depth=max_depth,
+            max_bins=max_bins,
+            folds=folds,
+            categorical=categorical,
+            seed=seed,
+        )
+
+    def tree(self, arm: Arm) -> Tree:
+        """Return the pruned tree on the arm's observations as they are, without resampling."""
+        with self._lock:
+            return self._tree(self._arms.index(arm))
+
+    def propensities(
+        self, context: Context, arms: Sequence[Arm] | None = None, *, draws: int = 256
+    ) -> dict[Arm, float]:
+        """Return an estimate of the probability with which `decide` draws each arm.
+
+        Each arm's tree is fitted to so many resamples; counted is how often the arm wins among all
+        combinations of one resample per arm. An arm that nothing is known of wins first, as in
+        `decide`. The random stream stays where it is.
+        """
+        check_whole("draws", draws, 1)
+        with self._lock:
+            row, eligible = self._read(context, arms)
+            return self._as_propensities(eligible, self._propensities(row, eligible, draws))
+
+    def _engine(self) -> Any:
+        return _core.TreeBootstrap(
+            *self._settings.growth,
+            self.folds,
+            self.reward == "binary",
+            self.weights == "exponential",
+            self.pruning,
+            self.cold_start == "prior",
+            self.patience,
+        )
+
+    def _propensities(self, row: FloatArray, eligible: Indices, draws: int = 256) -> FloatArray:
+        cold = np.array([self._core.is_cold(arm) for arm in eligible.tolist()], dtype=np.float64)
+        if cold.any():
+            return share_of_largest(cold)
+        random = self._random.child(ESTIMATE_STREAM)
+        arms = eligible.tolist()
+        return _core.win_shares([self._core.draws(arm, row, draws, random) for arm in arms])
+
+    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return np.array([self._prediction(row, arm) for arm in eligible.tolist()])
+
+    def _prediction(self, row: FloatArray, arm: int) -> float:
+        """Return what the tree without resampling says; for an untried arm, what the prior does."""
+        if self._is_untried(arm):
+            return 0.5 if self.reward == "binary" else float(self._core.spread[1])
+        return float(self._core.predict(arm, row))
+
+    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        if self._is_untried(arm):
+            return explain_leaf(self.reward, "always", 0, 0, 0)
+        return self._explain_leaf(self._core.tree(arm), row)
+
+    def _state(self) -> Arrays:
+        standings = [self._core.standing(arm) for arm in range(len(self._arms))]
+        own = {
+            "standings": np.array(standings, dtype=np.int64),
+            "range": np.array(self._core.range),
+        }
+        return super()._state() | own
+
+    def _restore(self, arrays: Arrays) -> None:
+        for arm, (made_up, failures, settled) in enumerate(arrays["standings"].tolist()):
+            rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
+            self._core.restore(arm, rows, rewards, (made_up, failures, bool(settled)))
+        self._core.spread = tuple(arrays["spread"].tolist())
+        self._core.range = tuple(arrays["range"].tolist())

@@ -1,0 +1,109 @@
+"""The paper's TreeHeuristic: Thompson sampling in the leaves of one tree per arm."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from banditree import _core
+from banditree.policies.arms import Indices
+from banditree.policies.explanation import ArmExplanation
+from banditree.policies.posterior import Evidence, check_prior, expected, win_probabilities
+from banditree.policies.rewards import RewardKind
+from banditree.policies.tally import explain_leaf
+from banditree.policies.tree_policy import TreePolicy
+from banditree.trees import Tree
+from banditree.types import Arm, FeatureName, FloatArray
+
+
+class TreeHeuristic(TreePolicy):
+    """One tree per arm on all its observations; a decision draws from the leaves (Algorithm 3).
+
+    After every observation an arm's tree is the one that `Tree` grows on all of them, pruned. A
+    decision finds the leaf of the context in each arm's tree, draws the arm's mean reward from what
+    the leaf says, and takes the arm of the largest draw. Binary rewards: from Beta(successes in the
+    leaf + S0, failures + F0). Continuous rewards: from a normal-inverse-gamma law whose prior is
+    worth one observation at the mean and variance of all rewards so far.
+
+    The paper leaves open when the size of a tree is chosen. Here its complexity alpha is
+    cross-validated again each time the arm's observations have grown by a quarter; in between,
+    alpha stays and the tree does not.
+
+    The fastest of the tree policies, and the one to begin with: a decision takes microseconds, an
+    observation a fraction of a millisecond, also after a million of them.
+
+    Parameters
+    ----------
+    arms, reward, categorical, seed
+        As for every policy (see `Policy`).
+    prior
+        S0 and F0, the successes and failures that every leaf starts with. Binary rewards only.
+    min_split, min_leaf, max_depth, max_bins, folds
+        How trees are grown and pruned (see `TreePolicy`).
+
+    Examples
+    --------
+    >>> policy = TreeHeuristic(["golf", "tennis"], seed=7)
+    >>> for age in range(20, 60):
+    ...     context = {"age": age, "city": "Berlin" if age % 3 else None}
+    ...     policy.learn(context, "golf", reward=age > 40)
+    ...     policy.learn(context, "tennis", reward=age <= 40)
+    >>> policy.decide({"age": 25, "city": "Berlin"})
+    'tennis'
+    >>> print(policy.explain({"age": 25, "city": "Berlin"}))
+    arm     mean   95 % interval    n  rule
+    tennis  1.000  0.845 to 1.000  21  age ≤ 40.5
+    golf    0.000  0.000 to 0.155  21  age ≤ 40.5
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[Arm],
+        *,
+        reward: RewardKind = "binary",
+        prior: tuple[float, float] = (1.0, 1.0),
+        min_split: int = 2,
+        min_leaf: int = 1,
+        max_depth: int | None = None,
+        max_bins: int | None = 255,
+        folds: int = 10,
+        categorical: Sequence[FeatureName] = (),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.prior = check_prior(prior)
+        super().__init__(
+            arms,
+            reward=reward,
+            min_split=min_split,
+            min_leaf=min_leaf,
+            max_depth=max_depth,
+            max_bins=max_bins,
+            folds=folds,
+            categorical=categorical,
+            seed=seed,
+        )
+
+    def tree(self, arm: Arm) -> Tree:
+        """Return the arm's tree as it is now, pruned."""
+        with self._lock:
+            return self._tree(self._arms.index(arm))
+
+    def _engine(self) -> Any:
+        binary = self.reward == "binary"
+        return _core.TreeHeuristic(*self._settings.growth, self.folds, binary, *self.prior)
+
+    def _evidence(self, row: FloatArray, eligible: Indices) -> Evidence:
+        n, mean, squared_error = self._core.spread
+        overall = mean, squared_error / max(n, 1)
+        return Evidence(*self._core.evidence(row, eligible), overall=overall)
+
+    def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return win_probabilities(self.reward, self._evidence(row, eligible), self.prior)
+
+    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return expected(self.reward, self._evidence(row, eligible), self.prior)
+
+    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        if self._is_untried(arm):
+            return explain_leaf(self.reward, "always", 0, 0, 0)
+        return self._explain_leaf(self._core.tree(arm), row)

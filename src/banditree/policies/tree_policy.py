@@ -1,0 +1,121 @@
+"""What the policies share that keep trees in the native core."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, ClassVar
+
+import numpy as np
+
+from banditree import _core
+from banditree.errors import NotFittedError
+from banditree.policies.arms import Indices
+from banditree.policies.base import Arrays, Policy
+from banditree.policies.explanation import ArmExplanation
+from banditree.policies.rewards import RewardKind
+from banditree.policies.tally import explain_leaf
+from banditree.trees import Tree
+from banditree.trees.inputs import check_whole
+from banditree.trees.rules import rule_of, way_of
+from banditree.trees.settings import Settings
+from banditree.types import Arm, FeatureName, FloatArray
+
+
+class TreePolicy(Policy):
+    """A policy whose trees are in the native core.
+
+    Parameters
+    ----------
+    arms, reward, categorical, seed
+        As for every policy (see `Policy`).
+    min_split, min_leaf, max_depth, max_bins
+        As for `Tree`. With `max_bins=None` splits are exact, and slow beyond a thousand
+        observations.
+    folds
+        Into how many folds an arm's observations are dealt to choose the size of its tree.
+    """
+
+    _checks_rows: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        arms: Sequence[Arm],
+        *,
+        reward: RewardKind = "binary",
+        min_split: int = 2,
+        min_leaf: int = 1,
+        max_depth: int | None = None,
+        max_bins: int | None = 255,
+        folds: int = 10,
+        categorical: Sequence[FeatureName] = (),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
+        self.min_split, self.min_leaf = min_split, min_leaf
+        self.max_depth, self.max_bins = max_depth, max_bins
+        self.folds = check_whole("folds", folds, 2)
+        super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
+
+    @abstractmethod
+    def _engine(self) -> Any:
+        """Return the native engine, without arms."""
+
+    def _start(self) -> None:
+        self._core = self._engine()
+        for _ in range(len(self._arms)):
+            self._core.add_arm()
+
+    def _add_arm(self) -> None:
+        self._core.add_arm()
+
+    def _features_changed(self) -> None:
+        self._core.set_categorical(self._encoder.is_categorical)
+
+    def _choose(self, row: FloatArray, eligible: Indices) -> int:
+        chosen: int = self._core.decide(row, eligible, self._random)
+        return chosen
+
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
+        chosen: list[int] = self._core.decide_many(rows, eligible, self._random).tolist()
+        return chosen
+
+    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
+        self._core.learn(arm, row, reward)
+
+    def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
+        self._core.learn_many(arms, rows, rewards)
+
+    def _is_untried(self, arm: int) -> bool:
+        return self._core.n_rows(arm) == 0
+
+    def _tree(self, arm: int, *which: int) -> Tree:
+        """Return a copy of an arm's tree; an arm that has learned nothing has none."""
+        try:
+            core: _core.Tree = self._core.tree(arm, *which)
+        except ValueError:
+            name = self._arms.names[arm]
+            raise NotFittedError(
+                f"the arm {name!r} has no tree yet; it grows with learn(context, {name!r}, reward)"
+            ) from None
+        return Tree._of(self._settings, deepcopy(self._encoder), core)
+
+    def _explain_leaf(self, tree: _core.Tree, row: FloatArray) -> ArmExplanation:
+        """Return what the leaf of a row says of its arm."""
+        way = way_of(tree, row)
+        root = Tree._of(self._settings, self._encoder, tree).to_dict()
+        rule = rule_of(root, way.steps)
+        return explain_leaf(self.reward, rule, way.n, way.n * way.mean, way.cost)
+
+    # The trees are a function of the observations, so these are all that is kept of them.
+
+    def _state(self) -> Arrays:
+        arrays = {"spread": np.array(self._core.spread)}
+        for arm in range(len(self._arms)):
+            arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"] = self._core.rows(arm)
+        return arrays
+
+    def _restore(self, arrays: Arrays) -> None:
+        for arm in range(len(self._arms)):
+            rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
+            self._core.learn_many(np.full(len(rows), arm, dtype=np.int64), rows, rewards)
+        self._core.spread = tuple(arrays["spread"].tolist())

@@ -1,0 +1,62 @@
+"""The rule that leads a context to its leaf, in words."""
+
+from dataclasses import replace
+from math import isnan
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from banditree import _core
+from banditree.trees.drawing.wording import Wording
+from banditree.types import FloatArray
+
+Side: TypeAlias = Literal["left", "right"]
+
+
+class Step(NamedTuple):
+    """The side of a split that a row passes on, and whether for want of a value."""
+
+    side: Side
+    is_missing: bool
+
+
+class Way(NamedTuple):
+    """The way of a row to its leaf, and what the leaf knows."""
+
+    steps: list[Step]
+    n: int
+    mean: float
+    cost: float
+
+
+def way_of(core: _core.Tree, row: FloatArray) -> Way:
+    """Return the way of a row through a tree."""
+    table, sides = core.nodes().tolist(), core.sides()
+    steps: list[Step] = []
+    at = 0
+    while True:
+        n, _, mean, cost, _, threshold, feature, right, side, missing_left = table[at]
+        if feature < 0:
+            return Way(steps, int(n), mean, cost)
+        value = float(row[int(feature)])
+        goes_left = bool(missing_left)
+        if side >= 0 and not isnan(value):
+            left_ids, right_ids = sides[int(side)]
+            goes_left = value in left_ids or (value not in right_ids and goes_left)
+        elif not isnan(value):
+            goes_left = value <= threshold
+        steps.append(Step("left" if goes_left else "right", isnan(value)))
+        at = at + 1 if goes_left else int(right)
+
+
+def rule_of(root: dict[str, Any], steps: list[Step]) -> str:
+    """Return the conditions on the way, of each feature only the tightest; "always" for none."""
+    wording = Wording.of(root)
+    tightest: dict[tuple[Any, str], str] = {}
+    node = root
+    for side, is_missing in steps:
+        rule = wording.rule(node, side)
+        rule = replace(rule, or_missing=rule.or_missing and is_missing)
+        # Further down on the way, a condition of the same form can only be narrower.
+        form = "list" if rule.relation in ("in", "is", "") else rule.relation
+        tightest[node["feature"], form] = rule.text(name_room=40, list_room=60)
+        node = node[side]
+    return " and ".join(tightest.values()) or "always"

@@ -1,7 +1,6 @@
 #include "banditree/tree_bootstrap.hpp"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -111,14 +110,7 @@ void bind_parts(nb::class_<TreeBootstrap>& bound) {
             [](TreeBootstrap& engine, std::int64_t arm) {
                 return engine.alpha(as_arm(engine, arm));
             },
-            "arm"_a, "What the arm's trees are pruned at.")
-        .def_prop_rw(
-            "range",
-            [](TreeBootstrap& engine) { return std::pair(engine.lowest(), engine.highest()); },
-            [](TreeBootstrap& engine, std::pair<double, double> range) {
-                std::tie(engine.lowest(), engine.highest()) = range;
-            },
-            "The lowest and the highest reward.");
+            "arm"_a, "What the arm's trees are pruned at.");
 }
 
 }  // namespace

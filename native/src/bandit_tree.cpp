@@ -109,7 +109,8 @@ BanditTree BanditTree::read(StateReader& in, const ForestSettings& settings, std
         BanditStump stump = BanditStump::read(in, n_variables, deepest, active);
         StateReader::require(no_variables == (stump.variable() == BanditStump::kNoVariable));
         if (child != kNone) {
-            StateReader::require(stump.splits() && !deepest && child > i && child + 1 < n_nodes);
+            StateReader::require(stump.splits() && !deepest && child + 1 < n_nodes);
+            // Not the root, not an earlier node, and nobody else's child: those have depths.
             for (const std::size_t c : {child, child + 1}) {
                 StateReader::require(depths[c] == 0);
                 depths[c] = depths[i] + 1;

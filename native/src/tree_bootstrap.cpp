@@ -59,22 +59,22 @@ void TreeBootstrap::restore(std::uint32_t id, const Matrix& contexts,
 }
 
 void TreeBootstrap::take(Arm& arm, std::span<const double> context, double reward) {
-    lowest_ = spread_.n == 0 ? reward : std::min(lowest_, reward);
-    highest_ = spread_.n == 0 ? reward : std::max(highest_, reward);
-    if (settings_.cold_start == ColdStart::prior && arm.rows.n_rows() == 0) make_up(arm, context);
+    if (settings_.cold_start == ColdStart::prior && arm.rows.n_rows() == 0)
+        make_up(arm, context, reward);
     judge(arm, reward);
     spread_.add(reward);
     arm.rows.append(context, reward, 1.0);
 }
 
-// One success and one failure; of continuous rewards, the highest and the lowest so far.
-void TreeBootstrap::make_up(Arm& arm, std::span<const double> context) {
+// One success and one failure; of continuous rewards, the first one plus and minus a standard
+// deviation of all rewards so far.
+void TreeBootstrap::make_up(Arm& arm, std::span<const double> context, double reward) {
     double high = 1, low = 0;
     if (!settings_.binary) {
-        const bool alike = highest_ == lowest_;
-        const double away = alike ? std::max(1.0, std::abs(highest_)) : 0;
-        high = highest_ + away;
-        low = lowest_ - away;
+        const double deviation = std::sqrt(spread_.variance());
+        const double away = deviation > 0 ? deviation : std::max(1.0, std::abs(reward));
+        high = reward + away;
+        low = reward - away;
     }
     arm.rows.append(context, high, 1.0);
     arm.rows.append(context, low, 1.0);

@@ -84,15 +84,16 @@ Nodes running_integral(const Nodes& values) {
     return sums;
 }
 
-// Whether the integral of the values, which are not negative, is known to 1e-14. Coefficients decay
-// geometrically: those of degree 32, which decide the error, are to those of degree 14 and 15 about
-// what these are to the values themselves.
+// Whether the integral of the values is known to 1e-14. Coefficients decay geometrically: those of
+// degree 32, which decide the error, are to those of degree 14 and 15 about what these are to the
+// values themselves.
 bool is_resolved(const Nodes& values) {
     constexpr double kTolerance = 1e-14;
-    const double last = dot(values, kRule.highest[0]);
-    const double next_to_last = dot(values, kRule.highest[1]);
-    const double largest = *std::max_element(values.begin(), values.end());
-    return last * last + next_to_last * next_to_last <= kTolerance * largest;
+    const double next_to_last = dot(values, kRule.highest[0]);
+    const double last = dot(values, kRule.highest[1]);
+    double largest = 0.0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    return next_to_last * next_to_last + last * last <= kTolerance * largest;
 }
 
 // ---- The laws on an axis where they are smooth ----
@@ -506,9 +507,9 @@ void require(bool holds, const char* message) {
 }
 
 void check(const BetaLaw& law) {
-    const auto in_range = [](double shape) { return shape >= 1e-9 && shape <= 1e15; };
+    const auto in_range = [](double shape) { return shape >= 1e-9 && shape <= 1e12; };
     require(in_range(law.a) && in_range(law.b),
-            "win_probabilities: shapes must be between 1e-9 and 1e15");
+            "win_probabilities: shapes must be between 1e-9 and 1e12");
 }
 
 void check(const StudentLaw& law) {

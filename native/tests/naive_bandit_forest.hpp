@@ -129,14 +129,15 @@ class Forest {
 
     void eliminate_variables(Node& c) const {
         double t = 1e300;
-        for (const auto arm : all_arms()) t = std::min(t, count(c, arm));
+        std::map<std::uint32_t, double> plays;
+        for (const auto arm : all_arms()) t = std::min(t, plays[arm] = count(c, arm));
         if (t == 0) return;
         std::map<std::uint32_t, double> mu;
         for (const auto i : c.variables)
             for (const bool v : {false, true}) {
                 double best = 0;
                 for (const auto arm : all_arms())
-                    best = std::max(best, cell(c, arm, i, v).second / count(c, arm));
+                    best = std::max(best, cell(c, arm, i, v).second / plays[arm]);
                 mu[i] += best;
             }
         const double inside = 4.0 * k_ * m_ * settings_.depth * settings_.n_trees * t * t;

@@ -11,6 +11,7 @@ from banditree.errors import (
 )
 from banditree.policies import (
     ArmExplanation,
+    Bootstrap,
     Explanation,
     Greedy,
     OnlineTreeBootstrap,
@@ -26,6 +27,7 @@ from banditree.trees import CrossValidation, IncrementalTree, PruningPath, Tree
 __all__ = [
     "ArmExplanation",
     "BanditreeError",
+    "Bootstrap",
     "CrossValidation",
     "Explanation",
     "Greedy",

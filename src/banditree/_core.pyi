@@ -467,13 +467,6 @@ class TreeBootstrap:
     def alpha(self, arm: int) -> float:
         """What the arm's trees are pruned at."""
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """The lowest and the highest reward."""
-
-    @range.setter
-    def range(self, arg: tuple[float, float], /) -> None: ...
-
 def folds_of(n_rows: int, n_folds: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """The fold that each of an arm's rows is in."""
 

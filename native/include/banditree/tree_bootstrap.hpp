@@ -67,8 +67,6 @@ class TreeBootstrap {
     const Standing& standing(std::uint32_t arm) const { return arms_[arm].standing; }
     double alpha(std::uint32_t arm) const { return arms_[arm].alpha; }
     Spread& spread() { return spread_; }
-    double& lowest() { return lowest_; }
-    double& highest() { return highest_; }
 
  private:
     struct Arm {
@@ -81,7 +79,7 @@ class TreeBootstrap {
     };
 
     void take(Arm& arm, std::span<const double> context, double reward);
-    void make_up(Arm& arm, std::span<const double> context);
+    void make_up(Arm& arm, std::span<const double> context, double reward);
     void judge(Arm& arm, double reward);
     void settle(Arm& arm);
     const Dataset& data(Arm& arm);
@@ -93,8 +91,6 @@ class TreeBootstrap {
     std::vector<Kind> kinds_;
     std::vector<Arm> arms_;
     Spread spread_;
-    double lowest_ = 0;
-    double highest_ = 0;
 };
 
 }  // namespace banditree

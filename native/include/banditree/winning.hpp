@@ -19,10 +19,9 @@ struct StudentLaw {
 // Thompson sampling does with these posteriors. Found by quadrature to an absolute error below
 // 1e-9, without random draws; sums to 1. Laws of scale 0 that tie for the largest value share.
 //
-// A law narrower than a few of the doubles around its centre (for Beta, on the logit axis) counts
-// as a single value.
+// A scale below 2^-50 |location|, the spacing of a few doubles, counts as 0.
 //
-// Throws std::invalid_argument if there is no law, if a shape is outside [1e-9, 1e15], if
+// Throws std::invalid_argument if there is no law, if a shape is outside [1e-9, 1e12], if
 // |location| is above 1e150, if a scale is neither 0 nor in [1e-150, 1e150], or if a freedom is
 // infinite or below 0.1, where draws too large for a double stop being rare. Throws
 // std::runtime_error if the probabilities, before they are normalised, do not sum to 1 within 1e-9:

@@ -61,7 +61,7 @@ Refusal = tuple[str, Callable[[], object], type[Exception], str]
 
 
 def mistakes_are_explained(case: Case) -> None:
-    """Require that a mistake raises the right error, says what was received, and changes nothing."""
+    """Require that mistakes raise the right error, which shows the value, and change nothing."""
     for n in (0, 20):
         policy = case.taught(n)
         policy.remove_arm("tennis")

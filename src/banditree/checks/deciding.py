@@ -136,26 +136,27 @@ def _draws(case: Case, policy: Policy, context: Context) -> bool:
 
 def propensities_are_frequencies(case: Case) -> None:
     """Require that propensities are the frequencies of decisions, among all arms and among some."""
-    context = PROBES[0]
-    for n in (0, 60):
+    # Without observations a quarter of the decisions will do: what is wrong there is all wrong.
+    for n, count in ((0, max(case.decisions // 4, 50)), (60, case.decisions)):
         policy = case.taught(n)
         for arms in (None, SOME):
-            stated = case.propensities(policy, context, arms, draws=case.decisions)
-            decided = policy.decide_many([context] * case.decisions, arms)
-            case.require(
-                set(decided) <= set(arms or policy.arms),
-                f"decisions among {arms or policy.arms}",
-                set(decided),
-            )
-            for arm, chance in stated.values.items():
-                frequency = decided.count(arm) / case.decisions
-                allowed = stated.tolerance(arm, frequency, case.decisions)
-                case.require(
-                    abs(frequency - chance) <= allowed,
-                    f"after {n} observations, with arms={arms}, a frequency of {arm!r} near its "
-                    f"propensity of {chance:.4g} (within {allowed:.2g})",
-                    f"{frequency:.4g} in {case.decisions} decisions in {context}",
-                )
+            _require_frequencies(case, policy, arms, count)
+
+
+def _require_frequencies(case: Case, policy: Policy, arms: list[Arm] | None, count: int) -> None:
+    context, eligible = PROBES[0], arms or policy.arms
+    stated = case.propensities(policy, context, arms, draws=count)
+    decided = policy.decide_many([context] * count, arms)
+    case.require(set(decided) <= set(eligible), f"decisions among {eligible}", set(decided))
+    for arm, chance in stated.values.items():
+        frequency = decided.count(arm) / count
+        allowed = stated.tolerance(arm, frequency, count)
+        case.require(
+            abs(frequency - chance) <= allowed,
+            f"with arms={arms}, a frequency of {arm!r} near its propensity of {chance:.4g} "
+            f"(within {allowed:.2g})",
+            f"{frequency:.4g} in {count} decisions in {context}",
+        )
 
 
 def order_of_arms_is_nothing(case: Case) -> None:

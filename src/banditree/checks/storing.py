@@ -29,7 +29,7 @@ def files_carry_on(case: Case) -> None:
 
 
 def copies_carry_on(case: Case) -> None:
-    """Require that pickles and deep copies decide and learn on as the original, and leave it alone."""
+    """Require that pickles and deep copies carry on as the original, and leave it alone."""
     _require_carrying_on(case, _through_pickle, "pickle")
     _require_carrying_on(case, copy.deepcopy, "deepcopy")
 

@@ -100,7 +100,7 @@ def life(reward: RewardKind, n: int = 60) -> list[Event]:
     events: list[Event] = []
     arms: dict[int, tuple[Literal["add", "remove"], Arm]] = {
         n // 4: ("remove", "golf"),
-        n // 3: ("add", "chess"),
+        n // 3: ("add", 7),
         n // 2: ("add", "golf"),
         2 * n // 3: ("remove", "tennis"),
     }
@@ -108,8 +108,8 @@ def life(reward: RewardKind, n: int = 60) -> list[Event]:
         if i in arms:
             events.append(Event(arms[i][0], {}, arms[i][1], 0.0))
         events.append(Event("decide", context, arm, 0.0))
-        known_chess = i > n // 3 and i % 5 == 0
-        events.append(Event("learn", context, "chess" if known_chess else arm, value))
+        known_seven = i > n // 3 and i % 5 == 0
+        events.append(Event("learn", context, 7 if known_seven else arm, value))
     return events
 
 

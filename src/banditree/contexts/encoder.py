@@ -116,7 +116,7 @@ class Encoder:
                 return context
         elif type(context) is dict and self._named:
             return self._row(list(map(context.get, self._names)), None)
-        single = read_one(context)
+        single = self._single(context)
         if self._named is None:
             return np.empty(0)
         return self._row(self._values(single), None)
@@ -139,7 +139,7 @@ class Encoder:
             if not isfinite(sum(context.tolist())):
                 self.check_finite(context)
             return context, None
-        single = Single(True, context) if type(context) is dict else read_one(context)
+        single = self._single(context)
         drafts: list[Draft] = []
         if self._named is None:
             return self._stage_fresh(single, single.values, drafts, [])
@@ -247,6 +247,15 @@ class Encoder:
             f"either: send contexts in the earlier form, with the features {known}"
         )
 
+    @staticmethod
+    def _single(context: Context) -> Single:
+        """Read one context; the two usual forms without a closer look."""
+        if type(context) is dict:
+            return Single(True, context)
+        if type(context) is ndarray and context.dtype == FLOAT64 and context.ndim == 1:
+            return Single(False, context.tolist())
+        return read_one(context)
+
     def _values(self, single: Single) -> Sequence[Any]:
         """Return one value per known feature."""
         self._check_form(single.named, len(single.values))
@@ -280,7 +289,7 @@ class Encoder:
                 if (kind is float or kind is int) and value - value == 0:
                     add(value)
                     continue
-            elif usual is kind or (usual is None and kind is str):
+            elif usual is kind or (usual is None and (kind is float or kind is str or kind is int)):
                 code = ids.get(value)
                 if code is not None:
                     add(code)

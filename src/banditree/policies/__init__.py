@@ -1,6 +1,7 @@
 """Policies: each decides which arm to offer in a context, and learns from the reward."""
 
 from banditree.policies.base import Policy, load
+from banditree.policies.bootstrap import Bootstrap
 from banditree.policies.explanation import ArmExplanation, Explanation
 from banditree.policies.greedy import Greedy
 from banditree.policies.online_tree_bootstrap import OnlineTreeBootstrap
@@ -11,6 +12,7 @@ from banditree.policies.uniform import Uniform
 
 __all__ = [
     "ArmExplanation",
+    "Bootstrap",
     "Explanation",
     "Greedy",
     "OnlineTreeBootstrap",

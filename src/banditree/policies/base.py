@@ -238,7 +238,16 @@ class Policy(ABC):
     # State.
 
     def _objects(self) -> dict[str, Any]:
-        """Return parameters that no file can hold; pickles carry them as they are."""
+        """Return parameters that JSON cannot hold; pickles carry them as they are."""
+        return {}
+
+    def _described_objects(self) -> dict[str, Any]:
+        """Return what a file can hold of these parameters."""
+        return {}
+
+    @classmethod
+    def _built_objects(cls, described: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters again, from what a file holds of them."""
         return {}
 
     def _pack(self) -> bytes:
@@ -246,7 +255,9 @@ class Policy(ABC):
             names = [name for name in _parameters(type(self)) if name not in self._objects()]
             header = {
                 "policy": type(self).__name__,
+                "module": type(self).__module__,
                 "parameters": {name: getattr(self, name) for name in names if name != "arms"},
+                "objects": self._described_objects(),
                 "arms": self._arms.state(),
                 "contexts": self._encoder.state(),
                 "entropy": self._entropy,
@@ -256,6 +267,7 @@ class Policy(ABC):
 
     @classmethod
     def _unpack(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:
+        objects = objects or cls._built_objects(header["objects"])
         names = [arm["name"] for arm in header["arms"]]
         policy = cls(arms=names, **header["parameters"], **objects)
         policy._encoder = Encoder.from_state(header["contexts"])
@@ -334,6 +346,8 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Policy:
     source = str(path)
     header, arrays = files.unpack(Path(path).read_bytes(), source)
     named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
+    # Of several of one name, the one that was saved; else the one defined last.
+    named = [cls for cls in named if cls.__module__ == header.get("module")] or named
     if not named:
         raise StateError(
             f"{source} holds a policy of the class {header.get('policy')!r}, which is not known "

@@ -13,10 +13,10 @@ from banditree.types import FloatArray
 # standardised row; sums of raw rows need it, since a missing value follows the mean as that moves.
 CONSTANT, NUMBER, BIT, ABSENCE = range(4)
 
-# Numbers beyond this size count as this size: the square of a larger one is no float64.
-LARGEST = 1e100
-# A column that varies less is constant: the square of its scale would be no float64.
-SMALLEST_VARIANCE = 1e-200
+# Numbers beyond this size count as this size, so that no product of a few of them overflows.
+LARGEST = 1e50
+# A column that varies less is constant, for the same reason.
+SMALLEST_VARIANCE = 1e-100
 
 
 class Column(NamedTuple):
@@ -40,6 +40,13 @@ class Change(NamedTuple):
 
     renewed: bool
     copies: list[int]
+
+
+class Scale(NamedTuple):
+    """What each column is standardised with; an inverse of 0 where it has been constant."""
+
+    mean: FloatArray
+    inverse: FloatArray
 
 
 class Design:
@@ -92,6 +99,11 @@ class Design:
         """Number of columns that take part in a model, the constant among them."""
         return sum(column.kind != ABSENCE for column in self.columns)
 
+    @property
+    def scale(self) -> Scale:
+        """The scale in force."""
+        return Scale(self.mean, self.inverse_scale)
+
     def set_features(self, is_category: Any) -> None:
         """Hear which features there are now."""
         self._is_category = [bool(flag) for flag in is_category]
@@ -101,7 +113,7 @@ class Design:
         """Take in one context; say what it changed."""
         copies = self._admit(row)
         # Before the sums change: a value is compared with those that made the scale.
-        far = bool((self.standardise(row) ** 2 > self._bound).any())
+        far = bool((np.abs(self.standardise(row)) > self._bound).any())
         raw = self.raw(row)
         self.n += 1
         self._sums += raw
@@ -112,7 +124,7 @@ class Design:
         return Change(renewed, copies)
 
     def raw(self, row: FloatArray) -> FloatArray:
-        """Return the row before standardising, counted from `shift`, 0 where it is missing.
+        """Return a learned row before standardising, counted from `shift`, 0 where it is missing.
 
         Its products can be summed up over rows: `transform` gives those of standardised rows.
         """
@@ -122,7 +134,6 @@ class Design:
         values[missing] = 0.0
         raw[self._number_columns] = values
         raw[self._absences[missing]] = 1.0
-        raw[self._unused] = 0.0  # where numbers without an absence column point to
         raw[self._bits(row)] += 1.0
         return raw
 
@@ -158,6 +169,19 @@ class Design:
         columns, absences = self._number_columns[known], self._absences[known]
         matrix[columns, absences] += offset[columns]
         return matrix
+
+    def carry_over(self, coefficients: FloatArray, former: Scale) -> FloatArray:
+        """Return the coefficients that predict the same as these do with rows of a former scale.
+
+        Where numbers are missing they predict about the same.
+        """
+        more = (0, self.width - len(former.mean))
+        mean, inverse = np.pad(former.mean, more), np.pad(former.inverse, more)
+        moves = self.inverse_scale > 0
+        carried = np.zeros(self.width)
+        carried[moves] = coefficients[moves] * inverse[moves] / self.inverse_scale[moves]
+        carried[0] += ((self.mean - mean) * inverse) @ coefficients
+        return carried
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all there is to know, the features apart."""
@@ -265,6 +289,9 @@ class Design:
         self._on = (self._bits_off + 1.0 - self.mean) * self.inverse_scale
         self._bits_off[numbers] = self._off[numbers] = 0.0
         self._bits_off[0] = self._off[0] = 1.0
+        still = self.inverse_scale == 0
+        still[self._absences] = still[len(self.columns) :] = False
+        self._constant_columns = np.flatnonzero(still)
 
     def _bits(self, row: FloatArray) -> list[int]:
         """Return the columns of the categories that a row has."""
@@ -283,10 +310,9 @@ class Design:
         return n, mean, self._squares / n - mean * mean
 
     def _constant_column_moved(self) -> bool:
-        still = self.inverse_scale == 0
-        still[self._absences] = False
-        still[len(self.columns) :] = False
-        return bool(still.any() and (self._moments()[2][still] > SMALLEST_VARIANCE).any())
+        if len(self._constant_columns) == 0:
+            return False
+        return bool((self._moments()[2][self._constant_columns] > SMALLEST_VARIANCE).any())
 
     def _renew(self) -> None:
         n, mean, variance = self._moments()
@@ -296,7 +322,7 @@ class Design:
         self.inverse_scale[moves] = 1 / np.sqrt(variance[moves])
         self.mean = np.where(moves, mean, 0.0)
         # No value of n is farther than √(n − 1) standard deviations from their mean.
-        self._bound = np.where(moves, n, inf)
+        self._bound = np.where(moves, np.sqrt(n), inf)
         self.inverse_scale[0] = 1.0
         self._due = grown_by_a_quarter(self.n)
         self._prepare_rows()
@@ -310,7 +336,7 @@ def capacity(n_columns: int) -> int:
     >>> capacity(1), capacity(9), capacity(106), capacity(130)
     (8, 16, 112, 144)
     """
-    step = max(8, 2 ** (n_columns.bit_length() - 4))
+    step = 1 << max(3, n_columns.bit_length() - 4)
     return -(-n_columns // step) * step
 
 

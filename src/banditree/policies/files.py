@@ -56,7 +56,9 @@ def unpack(data: bytes, source: str) -> tuple[dict[str, Any], dict[str, NDArray[
         raise StateError(f"{source} is truncated or damaged; load an intact copy")
     try:
         return _read(body)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+    except StateError:
+        raise
+    except Exception as error:  # what zipfile and the decompressors raise is no closed list
         raise StateError(f"{source} cannot be read ({error}); load an intact copy") from error
 
 

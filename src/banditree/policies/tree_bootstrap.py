@@ -47,8 +47,8 @@ class TreeBootstrap(TreePolicy):
         What keeps an arm from being dropped after a first failure. "prior": an arm starts with one
         made-up success and one made-up failure at its first context. "until_success": an arm is
         offered until its first success. Either way, arms never tried come first, in random order.
-        For continuous rewards the made-up ones are the highest and the lowest reward so far, and a
-        success is a reward above the mean of those before.
+        For continuous rewards the made-up ones are the first reward plus and minus the standard
+        deviation of all rewards so far, and a success is a reward above the mean of those before.
     patience
         With "until_success": so many failures from the start, and no success, end the offering.
     min_split, min_leaf, max_depth, max_bins, folds
@@ -153,15 +153,10 @@ class TreeBootstrap(TreePolicy):
 
     def _state(self) -> Arrays:
         standings = [self._core.standing(arm) for arm in range(len(self._arms))]
-        own = {
-            "standings": np.array(standings, dtype=np.int64),
-            "range": np.array(self._core.range),
-        }
-        return super()._state() | own
+        return super()._state() | {"standings": np.array(standings, dtype=np.int64)}
 
     def _restore(self, arrays: Arrays) -> None:
         for arm, (made_up, failures, settled) in enumerate(arrays["standings"].tolist()):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
             self._core.restore(arm, rows, rewards, (made_up, failures, bool(settled)))
         self._core.spread = tuple(arrays["spread"].tolist())
-        self._core.range = tuple(arrays["range"].tolist())

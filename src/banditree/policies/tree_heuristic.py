@@ -95,7 +95,8 @@ class TreeHeuristic(TreePolicy):
     def _evidence(self, row: FloatArray, eligible: Indices) -> Evidence:
         n, mean, squared_error = self._core.spread
         overall = mean, squared_error / max(n, 1)
-        return Evidence(*self._core.evidence(row, eligible), overall=overall)
+        counts, total, errors = self._core.evidence(row, eligible)
+        return Evidence(counts, total, errors, overall)
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return win_probabilities(self.reward, self._evidence(row, eligible), self.prior)

@@ -86,7 +86,7 @@ class TreePolicy(Policy):
         self._core.learn_many(arms, rows, rewards)
 
     def _is_untried(self, arm: int) -> bool:
-        return self._core.n_rows(arm) == 0
+        return bool(self._core.n_rows(arm) == 0)
 
     def _tree(self, arm: int, *which: int) -> Tree:
         """Return a copy of an arm's tree; an arm that has learned nothing has none."""

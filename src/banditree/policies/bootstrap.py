@@ -1,0 +1,262 @@
+"""The paper's bootstrap around any learner."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from banditree import _core
+from banditree.errors import InvalidParameterError, StateError
+from banditree.policies.arms import Indices
+from banditree.policies.base import ESTIMATE_STREAM, Arrays, Policy, share_of_largest
+from banditree.policies.choices import check_choice
+from banditree.policies.design import Design
+from banditree.policies.explanation import ArmExplanation
+from banditree.policies.learners import (
+    build,
+    check_learner,
+    describe,
+    fit_and_predict,
+    is_classifier,
+)
+from banditree.policies.rewards import RewardKind
+from banditree.policies.tally import Tally
+from banditree.policies.tree_bootstrap import ColdStart
+from banditree.trees.inputs import check_whole
+from banditree.types import Arm, Context, FeatureName, FloatArray
+
+# How many resamples tell `explain` how sure the learner is.
+_EXPLAINED_BY = 40
+
+
+@dataclass
+class _Log:
+    """The observations of one arm, made-up ones first."""
+
+    rows: list[FloatArray] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    made_up: int = 0
+    failures: int = 0  # in a row, from the start
+    is_settled: bool = False  # had its success, or was given up
+    design: FloatArray | None = None  # all rows as the learner sees them, if they are up to date
+
+    def add(self, row: FloatArray, reward: float) -> None:
+        self.rows.append(row)
+        self.rewards.append(reward)
+        self.design = None
+
+
+class Bootstrap(Policy):
+    """Every decision fits a learner of your choice to resampled data (Algorithm 2).
+
+    For every eligible arm: draw as many of its observations as it has, with replacement; fit a
+    fresh copy of the learner to them; ask it for the context. The arm of the highest prediction is
+    taken, ties at random. A decision costs one fit per arm, so this is for small logs, quick
+    learners and comparisons; for trees use `TreeBootstrap`, which is some thousand times faster.
+
+    The learner sees numbers standardised and categories as one column each, the missing ones as the
+    mean. Parts of it without a `random_state` of their own get one from the policy's seed.
+
+    Parameters
+    ----------
+    learner
+        An estimator of scikit-learn's kind, not fitted: with `predict_proba`, a classifier, for
+        rewards of 0 and 1; otherwise a regressor. Logistic regression, random forests, neural
+        networks, pipelines.
+    arms, reward, categorical, seed
+        As for every policy (see `Policy`).
+    cold_start, patience
+        As for `TreeBootstrap`.
+
+    Notes
+    -----
+    `save` can hold learners of scikit-learn; with another one, `load(path, learner=...)`. Pickles
+    hold any learner that can be pickled.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> policy = Bootstrap(LogisticRegression(), arms=["golf", "tennis"], seed=7)
+    >>> for age in range(20, 60):
+    ...     policy.learn({"age": age}, "golf", reward=age > 40)
+    ...     policy.learn({"age": age}, "tennis", reward=age <= 40)
+    >>> policy.decide({"age": 25})
+    'tennis'
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        arms: Sequence[Arm],
+        *,
+        reward: RewardKind = "binary",
+        cold_start: ColdStart = "prior",
+        patience: int = 100,
+        categorical: Sequence[FeatureName] = (),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.learner = check_learner(learner)
+        self.cold_start = check_choice("cold_start", cold_start, ColdStart)
+        self.patience = check_whole("patience", patience, 1)
+        super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
+        if self.reward == "continuous" and is_classifier(learner):
+            raise InvalidParameterError(
+                f"{type(learner).__name__} is a classifier and learns from 0 and 1 only; "
+                'for reward="continuous" pass a regressor'
+            )
+
+    def propensities(
+        self, context: Context, arms: Sequence[Arm] | None = None, *, draws: int = 64
+    ) -> dict[Arm, float]:
+        """Return an estimate of the probability with which `decide` draws each arm.
+
+        The learner is fitted to so many resamples of each arm; counted is how often the arm wins
+        among all combinations of one resample per arm. The random stream stays where it is.
+        """
+        check_whole("draws", draws, 1)
+        with self._lock:
+            row, eligible = self._read(context, arms)
+            return self._as_propensities(eligible, self._propensities(row, eligible, draws))
+
+    def _start(self) -> None:
+        self._design = Design()
+        self._tally = Tally(len(self._arms))
+        self._logs = [_Log() for _ in range(len(self._arms))]
+
+    def _add_arm(self) -> None:
+        self._tally.add_arm()
+        self._logs.append(_Log())
+
+    def _features_changed(self) -> None:
+        self._design.set_features(self._encoder.is_categorical)
+
+    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
+        log = self._logs[arm]
+        own = row.copy()  # the caller may change an array that was taken as it is
+        if self.cold_start == "prior" and not log.rows:
+            for made_up in self._made_up(reward):
+                log.add(own, made_up)
+                log.made_up += 1
+        self._judge(log, reward)
+        log.add(own, reward)
+        self._tally.add(arm, reward)
+        if self._design.learn(own).renewed:
+            for other in self._logs:
+                other.design = None
+
+    def _made_up(self, reward: float) -> tuple[float, float]:
+        if self.reward == "binary":
+            return 1.0, 0.0
+        away = sqrt(self._tally.overall()[1]) or max(1.0, abs(reward))
+        return reward + away, reward - away
+
+    def _judge(self, log: _Log, reward: float) -> None:
+        if log.is_settled:
+            return
+        success = reward > (0 if self.reward == "binary" else self._tally.overall()[0])
+        log.failures = 0 if success else log.failures + 1
+        log.is_settled = success or log.failures >= self.patience
+
+    def _is_cold(self, arm: int) -> bool:
+        log = self._logs[arm]
+        return not log.rows or (self.cold_start == "until_success" and not log.is_settled)
+
+    def _choose(self, row: FloatArray, eligible: Indices) -> int:
+        cold = [arm for arm in eligible.tolist() if self._is_cold(arm)]
+        if cold:
+            return self._draw_uniformly(np.array(cold))
+        draws = [self._draw(arm, row, self._random) for arm in eligible.tolist()]
+        return self._draw_largest(np.array(draws), eligible)
+
+    def _draw(self, arm: int, row: FloatArray, random: _core.Generator) -> float:
+        """Return what the learner predicts after one resample."""
+        n = len(self._logs[arm].rows)
+        return self._fit(arm, row, random.integers(n, n), random)
+
+    def _fit(self, arm: int, row: FloatArray, resample: Indices, random: _core.Generator) -> float:
+        log = self._logs[arm]
+        if log.design is None or log.design.shape[1] != self._design.width:
+            width = self._encoder.n_features
+            rows = np.array([_padded(given, width) for given in log.rows])
+            log.design = self._design.standardise_many(rows)
+        columns = slice(1, len(self._design.columns))
+        rewards = np.array(log.rewards)[resample]
+        if is_classifier(self.learner):
+            # A classifier needs successes and failures: a reward between 0 and 1 is drawn as one.
+            rewards = (random.uniform(len(rewards)) < rewards).astype(np.float64)
+        asked = self._design.standardise(row)[columns]
+        rows = log.design[resample][:, columns]
+        return fit_and_predict(self.learner, rows, rewards, asked, random)
+
+    def _propensities(self, row: FloatArray, eligible: Indices, draws: int = 64) -> FloatArray:
+        cold = np.array([self._is_cold(arm) for arm in eligible.tolist()], dtype=np.float64)
+        if cold.any():
+            return share_of_largest(cold)
+        return _core.win_shares([self._draws(arm, row, draws) for arm in eligible.tolist()])
+
+    def _draws(self, arm: int, row: FloatArray, n: int) -> FloatArray:
+        random = self._random.child(ESTIMATE_STREAM).child(arm)
+        return np.array([self._draw(arm, row, random) for _ in range(n)])
+
+    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return np.array([self._prediction(row, arm) for arm in eligible.tolist()])
+
+    def _prediction(self, row: FloatArray, arm: int) -> float:
+        """Return what the learner says without resampling; for an untried arm, the mean of all."""
+        n = len(self._logs[arm].rows)
+        if n == 0:
+            return 0.5 if self.reward == "binary" else self._tally.overall()[0]
+        return self._fit(arm, row, np.arange(n), self._random.child(ESTIMATE_STREAM).child(arm))
+
+    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        n = int(self._tally.n[arm])
+        if n == 0:
+            return self._tally.explain(arm, self.reward)
+        low, high = np.quantile(self._draws(arm, row, _EXPLAINED_BY), [0.025, 0.975]).tolist()
+        rule = f"{type(self.learner).__name__} on all observations"
+        return ArmExplanation(rule, n, self._prediction(row, arm), (low, high))
+
+    # State.
+
+    def _objects(self) -> dict[str, Any]:
+        return {"learner": self.learner}
+
+    def _described_objects(self) -> dict[str, Any]:
+        try:
+            return {"learner": describe(self.learner)}
+        except TypeError:
+            return {}
+
+    @classmethod
+    def _built_objects(cls, described: dict[str, Any]) -> dict[str, Any]:
+        if "learner" not in described:
+            raise StateError(
+                "the file does not hold the policy's learner, which is not one of scikit-learn's; "
+                "load it with load(path, learner=...)"
+            )
+        return {"learner": build(described["learner"])}
+
+    def _state(self) -> Arrays:
+        counts = [(log.made_up, log.failures, log.is_settled) for log in self._logs]
+        arrays: Arrays = {"counts": np.array(counts, dtype=np.int64)}
+        width = self._encoder.n_features
+        for arm, log in enumerate(self._logs):
+            rows = [_padded(row, width) for row in log.rows]
+            arrays[f"contexts_{arm}"] = np.array(rows).reshape(len(rows), width)
+            arrays[f"rewards_{arm}"] = np.array(log.rewards)
+        return arrays | self._tally.state() | self._design.state()
+
+    def _restore(self, arrays: Arrays) -> None:
+        self._tally = Tally.from_state(arrays)
+        self._design.restore(arrays)
+        for arm, (made_up, failures, is_settled) in enumerate(arrays["counts"].tolist()):
+            rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
+            log = _Log(list(rows), rewards.tolist(), made_up, failures, bool(is_settled))
+            self._logs[arm] = log
+
+
+def _padded(row: FloatArray, width: int) -> FloatArray:
+    """Return a row with missing values for the features that have appeared since."""
+    return np.pad(row, (0, width - len(row)), constant_values=np.nan)

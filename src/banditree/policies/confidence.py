@@ -1,0 +1,53 @@
+"""What policies share that take the arm of the largest upper confidence bound."""
+
+from abc import abstractmethod
+
+import numpy as np
+
+from banditree.policies.arms import Indices
+from banditree.policies.base import Policy, share_of_largest
+from banditree.policies.explanation import ArmExplanation
+from banditree.types import FloatArray
+
+
+class ConfidencePolicy(Policy):
+    """Takes the arm of the largest estimate plus width, ties at random; untried arms come first."""
+
+    @abstractmethod
+    def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
+        """Return the mean reward expected of each eligible arm, and the width above and below."""
+
+    @abstractmethod
+    def _describe(self, arm: int) -> tuple[str, int]:
+        """Return what an arm's estimate follows from, and its number of observations."""
+
+    def _bounds(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        estimates, widths = self._estimates(row, eligible)
+        return estimates + widths
+
+    def _choose(self, row: FloatArray, eligible: Indices) -> int:
+        return self._draw_largest(self._bounds(row, eligible), eligible)
+
+    def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return share_of_largest(self._bounds(row, eligible))
+
+    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return self._estimates(row, eligible)[0]
+
+    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        rule, n = self._describe(arm)
+        (estimate,), (width,) = self._estimates(row, np.array([arm]))
+        mean = float(estimate) if n else float("nan")
+        return ArmExplanation(rule, n, mean, (float(estimate - width), float(estimate + width)))
+
+
+def squared_norms(inverses: FloatArray, x: FloatArray, chosen: Indices) -> FloatArray:
+    """Return x'Vx for those of the matrices V that are chosen."""
+    if len(chosen) < len(inverses):
+        inverses = inverses[chosen]
+    width = len(x)
+    # One product with all matrices on top of each other is twice as fast as one with each.
+    images = (inverses.reshape(-1, width) @ x).reshape(-1, width)
+    # Rounding must not make a norm negative.
+    norms: FloatArray = np.maximum(images @ x, 0.0)
+    return norms

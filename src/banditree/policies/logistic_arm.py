@@ -1,0 +1,100 @@
+"""The observations of one arm, and the logistic regression on them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.policies.design import Design, Scale, grown_by_a_quarter
+from banditree.policies.logistic import Logistic, deviances
+from banditree.policies.penalty import GRID, LEAST_ROWS
+from banditree.types import FloatArray
+
+
+class LogisticArm:
+    """Rows as they were encoded and as they are standardised now, rewards, and their model.
+
+    Parameters
+    ----------
+    design
+        Shared with the other arms: a scale is that of the contexts of all.
+    penalty
+        The penalty to begin with.
+    chooses
+        Whether to choose another one by cross-validation, as rows come in.
+    """
+
+    def __init__(self, design: Design, penalty: float, chooses: bool) -> None:
+        self._design = design
+        self._chooses = chooses
+        self.due = LEAST_ROWS
+        self.n = 0
+        self._rows = np.empty((0, 0))
+        self._rewards = np.empty(0)
+        self._standard = np.empty((0, design.width))
+        self.fit = Logistic(design.width, penalty)
+
+    @property
+    def rows(self) -> FloatArray:
+        """Encoded rows."""
+        return self._rows[: self.n]
+
+    @property
+    def rewards(self) -> FloatArray:
+        """One reward per row."""
+        return self._rewards[: self.n]
+
+    @property
+    def standard(self) -> FloatArray:
+        """Rows as the model sees them."""
+        return self._standard[: self.n]
+
+    def widen(self) -> None:
+        """Follow the design if its rows have grown."""
+        more = self._design.width - self._standard.shape[1]
+        if more > 0:
+            self._standard = np.pad(self._standard, ((0, 0), (0, more)))
+            self.fit.widen(self._design.width)
+
+    def add(self, row: FloatArray, reward: float) -> None:
+        """Keep an observation; the model does not know it yet."""
+        self._reserve(self.n + 1, len(row))
+        self._rows[self.n] = row
+        self._rewards[self.n] = reward
+        self._standard[self.n] = self._design.standardise(row)
+        self.n += 1
+
+    def take_in_last(self) -> None:
+        """Let the model learn from the last observation, the scale being unchanged."""
+        self.fit.add(self.standard, self.rewards)
+
+    def rescale(self, former: Scale) -> None:
+        """Standardise all rows again, and solve for them."""
+        self._standard = self._design.standardise_many(self._rows)
+        start = self._design.carry_over(self.fit.theta, former)
+        self.fit.restart(start, self.standard, self.rewards)
+
+    def choose_penalty(self) -> None:
+        """Cross-validate the penalty if that is due."""
+        if self._chooses and self.n >= self.due:
+            self.due = grown_by_a_quarter(self.n)
+            errors = deviances(self.standard, self.rewards, self.fit.theta)
+            self.fit.set_penalty(float(GRID[errors.argmin()]), self.standard, self.rewards)
+
+    def restore(
+        self, rows: FloatArray, rewards: FloatArray, due: int, numbers: list[NDArray[np.float64]]
+    ) -> None:
+        """Become an arm with these observations and this model; the design is in place."""
+        self.n, self.due = len(rows), due
+        self._rows, self._rewards = rows.copy(), rewards.copy()
+        self._standard = self._design.standardise_many(self._rows)
+        self.fit.restore(*numbers)
+
+    def _reserve(self, n: int, n_features: int) -> None:
+        more_features = n_features - self._rows.shape[1]
+        if more_features > 0:
+            self._rows = np.pad(self._rows, ((0, 0), (0, more_features)), constant_values=np.nan)
+        if n > len(self._rows):
+            # Rows beyond `n` are missing throughout.
+            more = grown_by_a_quarter(n) + 8 - len(self._rows)
+            self._rows = np.pad(self._rows, ((0, more), (0, 0)), constant_values=np.nan)
+            self._rewards = np.pad(self._rewards, (0, more))
+            self._standard = np.pad(self._standard, ((0, more), (0, 0)))

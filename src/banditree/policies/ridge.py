@@ -1,0 +1,141 @@
+"""Ridge regressions, one per arm, that learn row by row and change scale without the rows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.policies.design import grown_by_a_quarter
+from banditree.policies.penalty import (
+    DEFAULT,
+    GRID,
+    LEAST_ROWS,
+    N_FOLDS,
+    Regularization,
+    add_outer,
+    fold_ids,
+    penalties,
+    symmetric_inverse,
+)
+from banditree.types import FloatArray
+
+# All that a ridge knows; each array has one entry per arm.
+ARRAYS = ("n", "due", "penalty", "moments", "cross", "squares", "inverse", "theta")
+
+
+class Ridge:
+    """θ = (X'X + Λ)⁻¹X'r and (X'X + Λ)⁻¹ for each arm, X its rows, standardised.
+
+    Rows are not kept, but their moments before standardising, per arm and fold of the
+    cross-validation: from these all follows for any scale. Between changes of scale and penalty,
+    an observation is a rank-one update.
+
+    Rewards are counted from the first one, so that a large mean costs no precision.
+    """
+
+    def __init__(self, n_arms: int, width: int, regularization: Regularization) -> None:
+        self._fixed = None if regularization == "cv" else float(regularization)
+        self._origin = 0.0  # the first reward
+        self.n, self.due = np.zeros((2, n_arms), dtype=np.int64)
+        self.due[:] = LEAST_ROWS
+        self.penalty = np.full(n_arms, DEFAULT if self._fixed is None else self._fixed)
+        self.moments = np.zeros((n_arms, N_FOLDS, width, width))
+        self.cross = np.zeros((n_arms, N_FOLDS, width))
+        self.squares = np.zeros((n_arms, N_FOLDS))
+        self.inverse = np.stack([np.diag(1 / penalties(p, width)) for p in self.penalty])
+        self.theta = np.zeros((n_arms, width))
+
+    @property
+    def width(self) -> int:
+        """Length of the rows."""
+        return self.theta.shape[1]
+
+    def add_arm(self) -> None:
+        """Begin with one more arm."""
+        regularization: Regularization = "cv" if self._fixed is None else self._fixed
+        fresh = Ridge(1, self.width, regularization)
+        for name in ARRAYS:
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(fresh, name)]))
+
+    def widen(self, width: int, copies: list[int]) -> None:
+        """Make room for longer rows; columns named in `copies` were 1 in all rows so far."""
+        more = width - self.width
+        if more > 0:
+            last = np.arange(self.width, width)
+            self.moments = np.pad(self.moments, ((0, 0), (0, 0), (0, more), (0, more)))
+            self.cross = np.pad(self.cross, ((0, 0), (0, 0), (0, more)))
+            self.theta = np.pad(self.theta, ((0, 0), (0, more)))
+            self.inverse = np.pad(self.inverse, ((0, 0), (0, more), (0, more)))
+            self.inverse[:, last, last] = 1 / self.penalty[:, None]
+        for column in copies:
+            self.moments[:, :, column, :] = self.moments[:, :, 0, :]
+            self.moments[:, :, :, column] = self.moments[:, :, :, 0]
+            self.cross[:, :, column] = self.cross[:, :, 0]
+
+    def add(self, arm: int, raw: FloatArray, reward: float) -> bool:
+        """Count an observation; return whether the penalty of its arm is due to be chosen again."""
+        if not self.n.any():
+            self._origin = reward
+        row = int(self.n[arm])
+        fold = fold_ids(row, row + 1)[0]
+        distance = reward - self._origin
+        self.moments[arm, fold] += np.multiply.outer(raw, raw)
+        self.cross[arm, fold] += raw * distance
+        self.squares[arm, fold] += distance * distance
+        self.n[arm] += 1
+        return self._fixed is None and bool(self.n[arm] >= self.due[arm])
+
+    def update(self, arm: int, x: FloatArray, reward: float) -> None:
+        """Bring an arm up to date with an observation that was counted, the scale unchanged."""
+        error = reward - float(self.theta[arm] @ x)
+        direction, growth = add_outer(self.inverse[arm], x)
+        self.theta[arm] += direction * (error / growth)
+
+    def rebuild(self, transform: FloatArray) -> None:
+        """Compute all arms for a new scale."""
+        self._solve(slice(None), transform)
+
+    def choose_penalty(self, arm: int, transform: FloatArray) -> None:
+        """Cross-validate the penalty of an arm, and compute the arm for it."""
+        self.penalty[arm] = GRID[self.errors(arm, transform).argmin()]
+        self.due[arm] = grown_by_a_quarter(int(self.n[arm]))
+        self._solve(slice(arm, arm + 1), transform)
+
+    def errors(self, arm: int, transform: FloatArray) -> FloatArray:
+        """Return the held-out squared error of an arm for each penalty of `GRID`."""
+        moving = transform[transform.diagonal() != 0]
+        gram = moving @ self.moments[arm] @ moving.T
+        cross = self.cross[arm] @ moving.T
+        size = len(moving)
+        # Per fold, one system for each penalty.
+        systems = np.repeat((gram.sum(axis=0) - gram)[:, None], len(GRID), axis=1)
+        systems[..., range(size), range(size)] += [penalties(amount, size) for amount in GRID]
+        targets = cross + self._origin * gram[..., 0]
+        theta = np.linalg.solve(systems, (targets.sum(axis=0) - targets)[:, None, :, None])[..., 0]
+        # Predictions, too, are counted from the first reward; the first column is the constant.
+        theta[..., 0] -= self._origin
+        predicted = ((theta @ gram) * theta).sum(axis=-1) - 2 * (theta @ cross[..., None])[..., 0]
+        total: FloatArray = (predicted + self.squares[arm][:, None]).sum(axis=0)
+        return total
+
+    def _solve(self, arms: slice, transform: FloatArray) -> None:
+        raw = self.moments[arms].sum(axis=1)
+        systems = transform @ raw @ transform.T
+        targets = (self.cross[arms].sum(axis=1) + self._origin * raw[..., 0]) @ transform.T
+        columns = np.arange(self.width)
+        amounts = self.penalty[arms]
+        systems[:, columns, columns] += [penalties(amount, self.width) for amount in amounts]
+        self.inverse[arms] = symmetric_inverse(systems, np.minimum(amounts, 1.0))
+        self.theta[arms] = (self.inverse[arms] @ targets[..., None])[..., 0]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all numbers."""
+        arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in ARRAYS}
+        return {**arrays, "origin": np.array(self._origin)}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Become the ridge that `state` was taken from."""
+        for name in ARRAYS:
+            setattr(self, name, arrays[name].copy())
+        self._origin = float(arrays["origin"])

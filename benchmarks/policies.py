@@ -131,12 +131,13 @@ def against_peer(key: str, plan: Plan) -> Against:
     after, _ = timed(lambda: play(policy, episode.part(plan.peer_step, window[1])))
     seen, chosen = episode.part(0, plan.peer_step), np.concatenate([first, second])
     coming = episode.contexts[plan.peer_step :]
+    own = coming[: plan.own_decisions]
     return Against(
         (before + after) / (window[1] - window[0]),
-        own_time(key, seen, chosen, coming[: plan.own_decisions], pruning="cv_every_fit"),
-        own_time(key, seen, chosen, coming[: plan.own_decisions], pruning=None),
+        own_time(key, seen, chosen, own, pruning="cv_every_fit", folds=FOLDS),
+        own_time(key, seen, chosen, own, pruning=None),
         peer_time(seen, chosen, coming[: plan.peer_decisions], pruned=True),
-        peer_time(seen, chosen, coming[: plan.own_decisions], pruned=False),
+        peer_time(seen, chosen, own, pruned=False),
     )
 
 
@@ -295,9 +296,9 @@ PARTS: dict[str, tuple[Callable[[Plan], list[Line]], str, tuple[str, ...]]] = {
 NOTES = {
     "peer": "banditree: a step of the default, the mean over the steps in which rows grow by a "
     "quarter, so that it\n  includes the share of a cross-validation; every fit: the ratio with "
-    'pruning="cv_every_fit", like for like;\n  unpruned: the ratio of both without pruning; '
-    f"scikit-learn: DecisionTreeRegressor, faster here than the\n  classifier, {FOLDS} folds over "
-    "its pruning path, categories one-hot encoded beforehand",
+    f'pruning="cv_every_fit", folds={FOLDS}, like for\n  like but for the bins; unpruned: the '
+    "ratio of both without pruning; scikit-learn: DecisionTreeRegressor,\n  faster here than the "
+    f"classifier, {FOLDS} folds over its pruning path, categories one-hot encoded beforehand",
     "long": "once all 581,012 rows of Covertype have come, they come again in another order",
 }
 

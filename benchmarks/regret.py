@@ -162,6 +162,8 @@ def execute_all(runs: list[Run], jobs: int) -> dict[Run, Outcome]:
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as executor:
         waiting = {executor.submit(execute, run): run for run in runs}
         for future in as_completed(waiting):
+            if future.exception():
+                executor.shutdown(cancel_futures=True)  # the others would run to their end
             run, outcome = waiting[future], future.result()
             outcomes[run] = outcome
             name = f"{run.policy} {run.choice}".strip()

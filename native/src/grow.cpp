@@ -173,7 +173,7 @@ class Grower {
 
     Grown run() {
         const Segment all = splitter_.all();
-        stack_.push_back({all, splitter_.moments_of(all), 0, -1});
+        stack_.push_back({all, splitter_.moments_of(all), 0, -1, site_.levels});
         while (!stack_.empty()) {
             const Pending next = stack_.back();
             stack_.pop_back();
@@ -192,6 +192,7 @@ class Grower {
         Moments moments;
         std::uint32_t depth;  // below the root of this run
         std::int32_t parent;  // of a right child; -1 otherwise
+        std::uint32_t levels;
     };
 
     void visit(const Pending& next) {
@@ -201,6 +202,12 @@ class Grower {
         grown_.traces.back().segment = next.segment;
         grown_.traces.back().moments = next.moments;
         if (!may_split(next.moments, growth_, site_.depth + next.depth)) return;
+        const std::uint32_t levels =
+            std::min(next.levels, levels_of(next.moments.cost(), growth_.alpha));
+        if (levels == 0) {
+            grown_.traces.back().cut = true;
+            return;
+        }
         // A feature that is constant in a node is so in all nodes below it. Depth first, the list
         // of the parent is still the one at the depth above.
         if (active_.size() < next.depth + 2) active_.emplace_back();
@@ -213,8 +220,11 @@ class Grower {
         Trace& trace = grown_.traces[index];
         trace.below = split.scan.below, trace.above = split.scan.above,
         trace.saw_missing = parts.saw_missing;
-        stack_.push_back({{parts.middle, next.segment.end}, parts.right, next.depth + 1, index});
-        stack_.push_back({{next.segment.begin, parts.middle}, parts.left, next.depth + 1, -1});
+        const std::uint32_t below = levels == kUnlimited ? levels : levels - 1;
+        stack_.push_back(
+            {{parts.middle, next.segment.end}, parts.right, next.depth + 1, index, below});
+        stack_.push_back(
+            {{next.segment.begin, parts.middle}, parts.left, next.depth + 1, -1, below});
     }
 
     double offset_;
@@ -250,8 +260,10 @@ double lazy_predict_with(const Dataset& data, Sample sample, const Growth& growt
         const Split split = splitter.best(segment, moments, active);
         if (!split.exists()) return data.offset + moments.mean();
         if (split.gain <= alpha * (1 + kAlphaTolerance)) {
+            Growth to_prune = growth;
+            to_prune.alpha = alpha;
             const Grown below =
-                Grower<Sum>(data, splitter.part(segment), growth, Site{.depth = depth}).run();
+                Grower<Sum>(data, splitter.part(segment), to_prune, Site{.depth = depth}).run();
             return below.tree.prune(alpha).leaf_of(context).mean;
         }
         // A first split that gains more than alpha survives whatever becomes of the splits below
@@ -277,8 +289,13 @@ Node leaf_node(const Moments& moments, double offset) {
 }
 
 bool may_split(const Moments& moments, const Growth& growth, std::uint32_t depth) {
-    return moments.n >= growth.min_split && depth < growth.max_depth &&
-           moments.cost() > growth.min_cost;
+    return moments.n >= growth.min_split && depth < growth.max_depth && moments.cost() > 0;
+}
+
+std::uint32_t levels_of(double cost, double alpha) {
+    if (alpha == 0) return kUnlimited;
+    const double levels = cost / alpha;
+    return levels < 1e9 ? static_cast<std::uint32_t>(levels) : kUnlimited;
 }
 
 Sample Sample::of(const Dataset& data, std::span<const double> weights) {

@@ -55,13 +55,16 @@ void IncrementalTree::insert(std::uint32_t row) {
     histogram_from_ = kRowsPerCode * rows_.n_codes();
     std::int32_t at = 0;
     for (;;) {
-        if (nodes_[at].pending) expand_here(at);
+        // Of a tree that is pruned most is cut off, so it waits for those who ask for a leaf.
+        const bool waits = nodes_[at].pending && alpha() > 0;
+        if (nodes_[at].pending && !waits) expand_here(at);
         LiveNode& node = nodes_[at];
         node.moments.add(rows_.data().weight(row), rows_.data().y[row]);
         node.kept = {};
         if (node.watch && node.watch->histogram) tally(*node.watch->histogram, row);
         if (node.is_leaf()) {
             push_tight(node.rows, row);
+            if (waits) return;
             node.uniform = node.uniform && rows_.alike(node.rows.front(), row);
             if (!node.uniform) regrow(at, std::move(node.rows));
             return;
@@ -100,43 +103,37 @@ void IncrementalTree::regrow(std::int32_t at, std::vector<std::uint32_t> rows) {
     leaf.rows = std::move(rows);
     leaf.pending = may_split(leaf.moments, growth_, leaf.depth);
     nodes_[at] = std::move(leaf);
-    if (nodes_[at].pending && nodes_[at].rows.size() <= kGrownAtOnce) expand(at, growth_);
+    if (nodes_[at].pending && alpha() == 0 && nodes_[at].rows.size() <= kGrownAtOnce)
+        expand(at, kUnlimited);
 }
 
 // Splits a pending node, and if it is small also the nodes below it.
 void IncrementalTree::expand_here(std::int32_t at) {
-    Growth growth = growth_;
-    if (nodes_[at].rows.size() > kGrownAtOnce) growth.max_depth = nodes_[at].depth + 1;
-    expand(at, growth);
+    expand(at, nodes_[at].rows.size() > kGrownAtOnce ? 1 : kUnlimited);
 }
 
-void IncrementalTree::expand(std::int32_t at, const Growth& growth) {
-    const Site site{nodes_[at].depth, kWatchedFrom};
+void IncrementalTree::expand(std::int32_t at, std::uint32_t levels) {
+    const Site site{nodes_[at].depth, kWatchedFrom, levels};
     std::vector<std::uint32_t> rows = std::move(nodes_[at].rows);
-    std::vector<std::int32_t> planted;
     if (rows_.exact()) {
         const Dataset local = rows_.encode_exactly(rows);
         const Sample all = Sample::of(local, std::span<const double>());
-        planted = plant(at, grow(local, all, growth, site), local, &rows);
+        plant(at, grow(local, all, growth_, site), local, &rows);
     } else {
         const Dataset& data = rows_.data();
         const Sample sample = Sample::of(data, std::move(rows));
-        planted = plant(at, grow(data, sample, growth, site), data, nullptr);
+        plant(at, grow(data, sample, growth_, site), data, nullptr);
     }
-    if (growth.max_depth == growth_.max_depth) return;
-    for (const auto id : planted)
-        if (id != at) nodes_[id].pending = may_split(nodes_[id].moments, growth_, nodes_[id].depth);
 }
 
 void IncrementalTree::expand_all() {
     for (std::size_t at = 0; at < nodes_.size(); ++at)
-        if (nodes_[at].pending) expand(static_cast<std::int32_t>(at), growth_);
+        if (nodes_[at].pending) expand(static_cast<std::int32_t>(at), kUnlimited);
 }
 
-// Puts a grown subtree in the place of a node and returns its nodes, the root first.
-std::vector<std::int32_t> IncrementalTree::plant(std::int32_t root, const Grown& grown,
-                                                 const Dataset& data,
-                                                 const std::vector<std::uint32_t>* row_of) {
+// Puts a grown subtree in the place of a node.
+void IncrementalTree::plant(std::int32_t root, const Grown& grown, const Dataset& data,
+                            const std::vector<std::uint32_t>* row_of) {
     const auto parents = grown.tree.parents();
     std::vector<std::int32_t> ids(grown.tree.nodes.size());
     const std::uint32_t root_depth = nodes_[root].depth;
@@ -155,9 +152,9 @@ std::vector<std::int32_t> IncrementalTree::plant(std::int32_t root, const Grown&
         live.rows.reserve(segment.size());
         for (std::uint32_t j = segment.begin; j < segment.end; ++j)
             live.rows.push_back(row_of ? (*row_of)[grown.rows[j]] : grown.rows[j]);
-        live.uniform = live.moments.cost() > 0 && all_alike(live.rows);
+        live.pending = grown.traces[i].cut;
+        live.uniform = !live.pending && live.moments.cost() > 0 && all_alike(live.rows);
     }
-    return ids;
 }
 
 void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i,

@@ -45,7 +45,7 @@ double IncrementalTree::gain(const LiveNode& node) const {
 }
 
 void IncrementalTree::set_alpha(double alpha) {
-    growth_.min_cost = alpha;
+    growth_.alpha = alpha;
     if (n_rows() > 0) rebuild();
 }
 
@@ -69,36 +69,49 @@ bool IncrementalTree::survives(std::int32_t at) {
     return nodes_[at].kept.leaves > 1;
 }
 
-// Works out what pruning leaves below a node, of which all must be grown for that.
+// How many levels of splits at a node can matter, if there can be no more for those above it.
+std::uint32_t IncrementalTree::levels_at(std::int32_t at, std::uint32_t at_most) const {
+    return std::min(at_most, levels_of(nodes_[at].moments.cost(), alpha()));
+}
+
+// Works out what pruning leaves below a node, of which all that can survive must be grown for that.
 void IncrementalTree::find_kept(std::int32_t top) {
-    std::vector<std::int32_t> stack{top};
+    struct Visit {
+        std::int32_t at;
+        std::uint32_t levels;
+    };
+    std::vector<Visit> stack{{top, levels_at(top, kUnlimited)}};
     while (!stack.empty()) {
-        const std::int32_t at = stack.back();
-        if (nodes_[at].pending) expand(at, growth_);
-        LiveNode& node = nodes_[at];
-        if (node.kept.leaves > 0) {
+        const auto [at, levels] = stack.back();
+        if (nodes_[at].kept.knows(levels)) {
             stack.pop_back();
             continue;
         }
-        const bool ready = node.is_leaf() || (nodes_[node.left].kept.leaves > 0 &&
-                                              nodes_[node.right].kept.leaves > 0);
+        if (nodes_[at].pending && levels > 0) expand(at, levels);
+        LiveNode& node = nodes_[at];
+        if (node.is_leaf() || levels == 0) {
+            node.kept = {1, levels, 0};
+            continue;
+        }
+        const Visit left{node.left, levels_at(node.left, levels - 1)};
+        const Visit right{node.right, levels_at(node.right, levels - 1)};
+        const bool ready =
+            nodes_[left.at].kept.knows(left.levels) && nodes_[right.at].kept.knows(right.levels);
         if (ready) {
-            node.kept = kept_of(node);
+            node.kept = kept_of(node, levels);
         } else {
-            stack.push_back(node.left);
-            stack.push_back(node.right);
+            stack.push_back(left);
+            stack.push_back(right);
         }
     }
 }
 
-IncrementalTree::Kept IncrementalTree::kept_of(const LiveNode& node) const {
-    constexpr Kept leaf{1, 0};
-    if (node.is_leaf()) return leaf;
+IncrementalTree::Kept IncrementalTree::kept_of(const LiveNode& node, std::uint32_t levels) const {
     const Kept& left = nodes_[node.left].kept;
     const Kept& right = nodes_[node.right].kept;
-    const Kept kept{left.leaves + right.leaves, gain(node) + left.gain + right.gain};
+    const Kept kept{left.leaves + right.leaves, levels, gain(node) + left.gain + right.gain};
     const double link = kept.gain / (kept.leaves - 1);
-    return link <= alpha() * (1 + kAlphaTolerance) ? leaf : kept;
+    return link <= alpha() * (1 + kAlphaTolerance) ? Kept{1, levels, 0} : kept;
 }
 
 Tree IncrementalTree::as_tree() {

@@ -74,7 +74,7 @@ TEST(winning_beta_closed_forms) {
 
 TEST(winning_equal_laws_share_evenly) {
     for (const std::size_t count : {2u, 3u, 12u, 200u}) {
-        for (const BetaLaw law : {BetaLaw{1, 1}, {1e7, 3e7}, {0.01, 0.01}, {0.05, 1e6}})
+        for (const BetaLaw law : {BetaLaw{1, 1}, {20, 300}, {1e7, 3e7}, {0.01, 0.01}, {0.05, 1e6}})
             check_even(beta_wins(std::vector<BetaLaw>(count, law)));
         for (const StudentLaw law : {StudentLaw{0, 1, 1}, {9, 1e-8, 3}, {-1e6, 1, 1e7}, {4, 0, 1}})
             check_even(student_wins(std::vector<StudentLaw>(count, law)));
@@ -97,8 +97,9 @@ TEST(winning_student_closed_forms) {
     CHECK_NEAR(student_wins({{3, 1, 1}, {0, 2, 1}})[0], 0.75, 1e-12);
     CHECK_NEAR(student_wins({{3e8, 1, 1}, {0, 3e8, 1}})[0], 0.75, 1e-8);
     // Almost normal.
-    CHECK_NEAR(student_wins({{1, 3, 1e12}, {0, 4, 1e12}})[0], 0.5 * std::erfc(-0.2 / std::sqrt(2)),
-               1e-12);
+    for (const double freedom : {1e12, 1e20, 1e300})
+        CHECK_NEAR(student_wins({{1, 3, freedom}, {0, 4, freedom}})[0],
+                   0.5 * std::erfc(-0.2 / std::sqrt(2)), 1e-12);
 }
 
 TEST(winning_single_values) {
@@ -110,6 +111,12 @@ TEST(winning_single_values) {
     CHECK_NEAR(wins[1], 0.25, 1e-12);
     CHECK_NEAR(wins[2], 0.375, 1e-12);
     CHECK(wins[3] == 0.0);
+    // Narrower than doubles can tell.
+    CHECK_NEAR(student_wins({{1, 1e-20, 3}, {0, 1, 1}})[0], 0.75, 1e-12);
+    CHECK_NEAR(student_wins({{1, 1e-20, 3}, {0, 1, 1}, {1, 0, 1}})[0], 0.375, 1e-12);
+    // Narrow, and far from 0.
+    const double far = 1e6;
+    CHECK_NEAR(student_wins({{far + 0x1p-20, 0x1p-21, 1}, {far, 0x1p-21, 1}})[0], 0.75, 1e-12);
     // Out of reach of everything else.
     CHECK(student_wins({{0, 1, 1e7}, {100, 0, 1}}) == std::vector<double>{0.0, 1.0});
     CHECK(student_wins({{0, 1, 1e7}, {-100, 0, 1}}) == std::vector<double>{1.0, 0.0});

@@ -123,7 +123,7 @@ class TestBeta:
         assert beta_wins([(1, 1), (50, 1)]) == pytest.approx([1 / 51, 50 / 51], abs=1e-12)
 
     @pytest.mark.parametrize("count", [2, 3, 12, 200])
-    @pytest.mark.parametrize("law", [(1, 1), (0.01, 0.01), (1e7, 3e7), (0.01, 1e7), (1e7, 0.01)])
+    @pytest.mark.parametrize("law", [(20, 300), (0.01, 0.01), (1e7, 3e7), (0.01, 1e7), (1e7, 0.01)])
     def test_equal_laws_share_evenly(self, count, law):
         assert beta_wins([law] * count) == pytest.approx(np.full(count, 1 / count), abs=1e-11)
 
@@ -139,7 +139,7 @@ class TestBeta:
         assert beta_wins(laws) == pytest.approx(beta_by_scipy(laws), abs=1e-9)
 
     @given(sets_of(st.tuples(any_shape, any_shape), most=200))
-    @example([(1e-9, 1e-9), (1e15, 1e15), (1e-9, 1e15), (1e15, 1e-9)])
+    @example([(1e-9, 1e-9), (1e12, 1e12), (1e-9, 1e12), (1e12, 1e-9)])
     def test_any_laws_give_probabilities(self, laws):
         assert_probabilities(beta_wins(laws), len(laws))
 
@@ -155,7 +155,7 @@ class TestBeta:
         wins = beta_wins([one, other])
         assert beta_wins([one[::-1], other[::-1]]) == pytest.approx(wins[::-1], abs=1e-9)
 
-    @pytest.mark.parametrize("bad", [0.0, -1.0, 1e-10, 1e16, *NAN_AND_INFINITIES])
+    @pytest.mark.parametrize("bad", [0.0, -1.0, 1e-10, 1e13, *NAN_AND_INFINITIES])
     def test_bad_shapes(self, bad):
         for law in [(bad, 1.0), (1.0, bad)]:
             with pytest.raises(ValueError, match="shapes must be between"):

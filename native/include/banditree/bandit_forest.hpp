@@ -40,7 +40,7 @@ class BanditForest {
     explicit BanditForest(const ForestSettings& settings);
 
     const ForestSettings& settings() const { return settings_; }
-    std::span<const Kind> kinds() const { return kinds_; }
+    const std::vector<Kind>& kinds() const { return kinds_; }
     std::size_t n_arms() const { return active_.size(); }
     bool is_active(std::uint32_t arm) const { return active_.at(arm) != 0; }
     bool warming_up() const { return trees_.empty(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Trace {
     std::uint32_t below = 0;  // the codes on either side of a number's threshold
     std::uint32_t above = 0;
     bool saw_missing = false;
+    bool cut = false;           // a leaf only for want of levels
     std::vector<float> bounds;  // of each feature (see bound_of); empty unless the node is watched
 };
 
@@ -46,10 +48,19 @@ struct Grown {
 
 Node leaf_node(const Moments& moments, double offset);
 bool may_split(const Moments& moments, const Growth& growth, std::uint32_t depth);
+
+inline constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
+
+// How many levels of splits below a node of this cost can survive pruning at alpha. For a split to
+// survive, all those above it must, down from the node; together they must gain more than alpha
+// each; and all splits below a node together gain no more than its cost.
+std::uint32_t levels_of(double cost, double alpha);
+
 // For a subtree that is grown inside another tree.
 struct Site {
     std::uint32_t depth = 0;                  // of its root
-    std::uint32_t watched_from = 0xffffffff;  // nodes of so many rows get bounds
+    std::uint32_t watched_from = kUnlimited;  // nodes of so many rows get bounds
+    std::uint32_t levels = kUnlimited;        // of splits
 };
 
 Grown grow(const Dataset& data, Sample sample, const Growth& growth, Site site = {});

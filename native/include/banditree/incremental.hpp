@@ -34,7 +34,7 @@ class IncrementalTree {
     // From now on the tree serves `pruned_leaf` and `pruned` only, at this alpha, and grows no more
     // than they need.
     void set_alpha(double alpha);
-    double alpha() const { return growth_.min_cost; }
+    double alpha() const { return growth_.alpha; }
     // The leaf of the tree, pruned at alpha, that the context falls into.
     const Moments& pruned_leaf(const double* context);
     Tree pruned() { return as_tree().prune(alpha()); }
@@ -61,7 +61,10 @@ class IncrementalTree {
     // What pruning leaves of a subtree: its leaves, and how much its splits gain together.
     struct Kept {
         std::uint32_t leaves = 0;  // 0: not known
+        std::uint32_t levels = 0;  // so many levels of splits were looked at
         double gain = 0;
+
+        bool knows(std::uint32_t wanted) const { return leaves > 0 && levels >= wanted; }
     };
     // Numbers are compared by key: the bin if the tree has bins, else the value itself.
     enum Side : std::uint8_t { kUnseen, kLeft, kRight };
@@ -122,11 +125,11 @@ class IncrementalTree {
     void tally(Histogram& histogram, std::uint32_t row) const;
 
     void regrow(std::int32_t node, std::vector<std::uint32_t> rows);
-    void expand(std::int32_t node, const Growth& growth);
+    void expand(std::int32_t node, std::uint32_t levels);
     void expand_here(std::int32_t node);
     void expand_all();
-    std::vector<std::int32_t> plant(std::int32_t node, const Grown& grown, const Dataset& data,
-                                    const std::vector<std::uint32_t>* row_of);
+    void plant(std::int32_t node, const Grown& grown, const Dataset& data,
+               const std::vector<std::uint32_t>* row_of);
     void fill(LiveNode& live, const Grown& grown, std::size_t i, const Dataset& data) const;
     bool all_alike(const std::vector<std::uint32_t>& rows) const;
     std::int32_t allocate();
@@ -138,7 +141,8 @@ class IncrementalTree {
     double gain(const LiveNode& node) const;
     bool survives(std::int32_t node);
     void find_kept(std::int32_t node);
-    Kept kept_of(const LiveNode& node) const;
+    std::uint32_t levels_at(std::int32_t node, std::uint32_t at_most) const;
+    Kept kept_of(const LiveNode& node, std::uint32_t levels) const;
 
     Growth growth_;
     RowStore rows_;

@@ -16,8 +16,9 @@ struct Growth {
     std::uint32_t min_split = 2;
     std::uint32_t min_leaf = 1;
     std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
-    // Nodes of no more cost are leaves. A tree that is pruned at this alpha anyway is the same.
-    double min_cost = 0;
+    // The alpha at which the tree is going to be pruned, so that splits which cannot survive are
+    // left out from the start (see levels_of).
+    double alpha = 0;
 };
 
 // The rows of a node beside their weights and weighted rewards (Sums or Counts), in the order of

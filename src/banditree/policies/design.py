@@ -100,6 +100,11 @@ class Design:
         return sum(column.kind != ABSENCE for column in self.columns)
 
     @property
+    def n_features(self) -> int:
+        """Number of features that encoded rows have."""
+        return len(self._is_category)
+
+    @property
     def scale(self) -> Scale:
         """The scale in force."""
         return Scale(self.mean, self.inverse_scale)

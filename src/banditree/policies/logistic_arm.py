@@ -68,6 +68,7 @@ class LogisticArm:
 
     def rescale(self, former: Scale) -> None:
         """Standardise all rows again, and solve for them."""
+        self._reserve(self.n, self._design.n_features)
         self._standard = self._design.standardise_many(self._rows)
         start = self._design.carry_over(self.fit.theta, former)
         self.fit.restart(start, self.standard, self.rewards)
@@ -76,7 +77,7 @@ class LogisticArm:
         """Cross-validate the penalty if that is due."""
         if self._chooses and self.n >= self.due:
             self.due = grown_by_a_quarter(self.n)
-            errors = deviances(self.standard, self.rewards, self.fit.theta)
+            errors = deviances(self.standard, self.rewards)
             self.fit.set_penalty(float(GRID[errors.argmin()]), self.standard, self.rewards)
 
     def restore(

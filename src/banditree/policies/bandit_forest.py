@@ -1,0 +1,220 @@
+"""BanditForest: trees that explore until they are sure."""
+
+from collections.abc import Sequence
+from math import isfinite, isnan
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from banditree import _core
+from banditree.contexts.values import shorten
+from banditree.errors import InvalidParameterError, StateError
+from banditree.policies.arms import Indices
+from banditree.policies.base import Arrays, Policy
+from banditree.policies.explanation import ArmExplanation
+from banditree.policies.rewards import check_kind
+from banditree.policies.tally import explain_leaf
+from banditree.trees.drawing.wording import category, feature_name, threshold_labels
+from banditree.trees.inputs import as_floats, check_whole
+from banditree.types import Arm, FeatureName, FloatArray
+
+# Feature, low and high cut (both the id, of a category), and whether the row lies between them.
+Step: TypeAlias = tuple[int, float, float, bool]
+
+# With more trees than this, an explanation does not name the paths.
+_NAMED_TREES = 5
+
+
+class BanditForest(Policy):
+    """BanditForest (Féraud, Allesiardo, Urvoy and Clérot, 2016), for binary rewards.
+
+    The yardstick among tree policies: it draws arms uniformly in every part of the contexts until
+    all its trees have found, with confidence, the variables to split on and the best arm there.
+    From then on it takes the arm that most trees vote for.
+
+    Contexts become bits: a number one bit per fifth of its values, a category one bit per value.
+    The fifths are those of the first 100 observations, and features or categories that only come
+    later are ignored. A missing value sets no bit.
+
+    Parameters
+    ----------
+    arms, categorical, seed
+        As for every policy (see `Policy`).
+    depth
+        D, the number of variables on the paths of a tree. The best value differs between tasks;
+        each one more doubles the time that exploring takes.
+    trees
+        L, how many there are.
+    delta
+        δ, the probability that the forest may settle on something worse.
+    epsilon
+        ε of each node is drawn from this range: how much worse a variable or an arm may be that is
+        settled on. Smaller takes longer.
+    reward
+        "binary": this policy has no other.
+
+    Notes
+    -----
+    - The authors play the arms in turn; here, as in their own experiments, exploring draws from the
+      arms that some tree still tries. The inequalities are theirs, tested after each observation
+      with the number of plays of the arm that has fewest.
+    - Of two bits that always differ, such as those of a feature with two values, one is kept.
+    - `explain` shows the mean over the trees, and n of the tree that has fewest.
+
+    Examples
+    --------
+    >>> policy = BanditForest(["golf", "tennis"], depth=1, trees=1, seed=1)
+    >>> for i in range(4000):
+    ...     context = {"member": i % 4 < 2}
+    ...     policy.learn(context, "golf", 0.5)
+    ...     policy.learn(context, "tennis", 1 if context["member"] else 0)
+    >>> policy.propensities({"member": True})
+    {'golf': 0.0, 'tennis': 1.0}
+    >>> print(policy.explain({"member": False}))
+    arm     mean   95 % interval     n    rule
+    golf    0.500  0.478 to 0.522  2000  member is false
+    tennis  0.000  0.000 to 0.002  2000  member is false
+    """
+
+    _checks_rows: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        arms: Sequence[Arm],
+        *,
+        depth: int = 2,
+        trees: int = 3,
+        delta: float = 0.05,
+        epsilon: tuple[float, float] = (0.4, 0.8),
+        reward: Literal["binary"] = "binary",
+        categorical: Sequence[FeatureName] = (),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.depth = check_whole("depth", depth, 1)
+        self.trees = check_whole("trees", trees, 1)
+        self.delta = _check_delta(delta)
+        self.epsilon = _check_epsilon(epsilon)
+        _check_binary(reward)
+        super().__init__(arms, categorical=categorical, seed=seed)
+
+    def _start(self) -> None:
+        self._core = _core.BanditForest(
+            self.trees, self.depth, self.delta, *self.epsilon, self._entropy
+        )
+        for _ in range(len(self._arms)):
+            self._core.add_arm()
+
+    def _add_arm(self) -> None:
+        self._core.add_arm()
+
+    def _arms_changed(self) -> None:
+        active = set(self._arms.all.tolist())
+        for arm in range(len(self._arms)):
+            self._core.set_active(arm, arm in active)
+
+    def _features_changed(self) -> None:
+        self._core.set_categorical(self._encoder.is_categorical)
+
+    def _choose(self, row: FloatArray, eligible: Indices) -> int:
+        return self._core.decide(row, eligible, self._random)
+
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
+        return self._core.decide_many(rows, eligible, self._random).tolist()
+
+    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
+        self._core.learn(arm, row, reward)
+
+    def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
+        self._core.learn_many(arms, rows, rewards)
+
+    def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return self._core.propensities(row, eligible)
+
+    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return self._core.expected_rewards(row)[eligible]
+
+    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        views = self._core.explain(row, arm)
+        played = [(count, total) for _, _, count, total in views if count > 0]
+        rule = self._rule([path for path, _, _, _ in views], row)
+        if not played:
+            return explain_leaf(self.reward, rule, 0, 0, 0)
+        n = min(count for count, _ in played)
+        mean = sum(total / count for count, total in played) / len(played)
+        return explain_leaf(self.reward, rule, n, n * mean, 0)
+
+    def _rule(self, paths: list[list[Step]], row: FloatArray) -> str:
+        if len(paths) > _NAMED_TREES:
+            return f"mean of {len(paths)} trees"
+        rules = [" and ".join(self._condition(step, row) for step in path) for path in paths]
+        if len(set(rules)) == 1:
+            return rules[0] or "always"
+        return "; ".join(f"tree {i}: {rule or 'always'}" for i, rule in enumerate(rules, 1))
+
+    def _condition(self, step: Step, row: FloatArray) -> str:
+        feature, low, high, inside = step
+        name = feature_name(self._encoder.features[feature])
+        missing = " (or missing)" if isnan(row[feature]) else ""
+        if low == high:
+            categories = self._encoder.categories(feature)
+            return f"{name} {_category(categories, int(low), inside)}{missing}"
+        return _between(name, low, high, inside) + missing
+
+    def _state(self) -> Arrays:
+        return {"forest": self._core.dump()}
+
+    def _restore(self, arrays: Arrays) -> None:
+        self._core.restore(arrays["forest"])
+        if self._core.n_arms != len(self._arms):
+            raise StateError("the forest was saved with other arms; load an intact copy")
+        self._features_changed()
+        self._arms_changed()
+
+
+def _category(categories: Sequence[Any], which: int, inside: bool) -> str:
+    """Return "is Berlin" or "is not Berlin"; of a boolean always "is"."""
+    value = categories[which]
+    if isinstance(value, bool) and not inside:
+        return f"is {category(not value)}"
+    return f"{'is' if inside else 'is not'} {category(value)}"
+
+
+def _between(name: str, low: float, high: float, inside: bool) -> str:
+    label = threshold_labels({cut for cut in (low, high) if isfinite(cut)})
+    if not label:
+        return f"{name} is {'present' if inside else 'missing'}"
+    if not isfinite(low):
+        return f"{name} {'≤' if inside else '>'} {label[high]}"
+    if not isfinite(high):
+        return f"{name} {'>' if inside else '≤'} {label[low]}"
+    if inside:
+        return f"{label[low]} < {name} ≤ {label[high]}"
+    return f"{name} ≤ {label[low]} or > {label[high]}"
+
+
+def _check_delta(delta: Any) -> float:
+    value = as_floats([delta])
+    if value is None or value.shape != (1,) or not 0 < value[0] < 1:
+        raise InvalidParameterError(
+            f"delta must be a number between 0 and 1, got {shorten(delta)}; "
+            "it is the probability that the forest may settle on something worse"
+        )
+    return float(value[0])
+
+
+def _check_epsilon(epsilon: Any) -> tuple[float, float]:
+    values = as_floats(epsilon)
+    if values is None or values.shape != (2,) or not 0 <= values[0] <= values[1] <= 1:
+        raise InvalidParameterError(
+            f"epsilon must be two numbers in ascending order between 0 and 1, "
+            f"got {shorten(epsilon)}; the paper's range is (0.4, 0.8)"
+        )
+    return float(values[0]), float(values[1])
+
+
+def _check_binary(reward: Any) -> None:
+    if check_kind(reward) != "binary":
+        raise InvalidParameterError(
+            'reward must be "binary" for BanditForest, whose bounds are for rewards between 0 '
+            f"and 1, got {shorten(reward)}; TreeHeuristic takes continuous rewards"
+        )

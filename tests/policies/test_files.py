@@ -1,0 +1,156 @@
+import hashlib
+import json
+import os
+import time
+import zipfile
+
+import numpy as np
+import pytest
+
+from banditree import StateError
+from banditree.policies import files
+
+HEADER = {"policy": "Uniform", "arms": ["golf", 1], "entropy": 2**64 - 1, "rate": 0.1}
+ARRAYS = {
+    "n": np.array([1.0, np.nan, -0.0]),
+    "codes": np.array([[1, 2], [3, 4]], dtype=np.int64),
+    "none": np.empty((0, 3)),
+    "flags": np.array([True, False]),
+}
+
+
+def test_what_is_packed_is_unpacked():
+    header, arrays = files.unpack(files.pack(HEADER, ARRAYS), "here")
+    assert header == {"format": files.FORMAT, **HEADER}
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        assert arrays[name].shape == array.shape
+        assert arrays[name].tobytes() == array.tobytes()
+        arrays[name].flat[:] = 0  # the policy that takes them over writes to them
+
+
+def test_bytes_depend_on_nothing_but_the_state(monkeypatch):
+    data = files.pack(HEADER, ARRAYS)
+    monkeypatch.setattr(time, "time", lambda: 2e9)
+    assert files.pack(HEADER, ARRAYS) == data
+    strided = {name: np.asfortranarray(array) for name, array in ARRAYS.items()}
+    assert files.unpack(files.pack(HEADER, strided), "here")[1]["codes"].tolist() == [
+        [1, 2],
+        [3, 4],
+    ]
+
+
+def test_nothing_in_a_file_is_executed():
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        files.pack(HEADER, {"objects": np.array([object()])})
+
+
+def signed(body: bytes) -> bytes:
+    return files.MAGIC + hashlib.sha256(body).digest() + body
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "somewhere is not a saved policy; pass a file that policy.save"),
+        (b"PK\x03\x04", "is not a saved policy"),
+        (files.MAGIC[:-1], "is not a saved policy"),
+        (files.MAGIC, "is truncated or damaged; load an intact copy"),
+        (files.MAGIC + bytes(32), "is truncated or damaged"),
+        (files.pack(HEADER, ARRAYS) + b"\n", "is truncated or damaged"),
+        (signed(b"no archive"), r"cannot be read \(File is not a zip file\)"),
+        (
+            files.pack({**HEADER, "format": 2}, ARRAYS),
+            "saved in format 2, but this version of banditree reads format 1; install",
+        ),
+    ],
+)
+def test_what_is_no_policy(data, message):
+    with pytest.raises(StateError, match=message):
+        files.unpack(data, "somewhere")
+
+
+def test_forged_archives_are_refused():
+    """With the right checksum, so that the decompressors see the damage."""
+    random = np.random.default_rng(5)
+    body = files.pack(HEADER, ARRAYS)[len(files.MAGIC) + 32 :]
+    refused = 0
+    for _ in range(500):
+        forged = bytearray(body)
+        forged[random.integers(len(body))] ^= 1 << random.integers(8)
+        try:
+            files.unpack(signed(bytes(forged)), "here")
+        except StateError:
+            refused += 1
+    assert refused > 250  # the rest changed what nobody reads, such as the time
+
+
+@pytest.mark.parametrize("content", [{"format": 1}, [], 5, "text", None])
+def test_headers_of_any_kind(content, tmp_path):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("policy.json", json.dumps(content))
+    if isinstance(content, dict):
+        assert files.unpack(signed(path.read_bytes()), "here") == (content, {})
+    else:
+        with pytest.raises(StateError, match="cannot be read"):
+            files.unpack(signed(path.read_bytes()), "here")
+
+
+def fail(*args, **options):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("old", [b"old", None])
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, step, old):
+    path = tmp_path / "policy.bt"
+    if old is not None:
+        path.write_bytes(old)
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="No space left"):
+        files.write(path, b"new")
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == ([] if old is None else [old])
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "policy.bt"
+    path.write_bytes(b"old")
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        files.write(path, b"new")
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]
+
+
+def test_write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in ("policy.bt", tmp_path / "policy.bt", tmp_path / ("x" * 250)):
+        files.write(path, b"old")
+        files.write(path, b"new")
+        with open(path, "rb") as file:
+            assert file.read() == b"new"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_file_is_as_private_as_others(tmp_path):
+    path, ordinary = tmp_path / "policy.bt", tmp_path / "ordinary"
+    ordinary.write_bytes(b"")
+    files.write(path, b"1")
+    assert path.stat().st_mode == ordinary.stat().st_mode
+    path.chmod(0o600)
+    files.write(path, b"2")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("path", ["", ".", "folder", "missing/policy.bt"])
+def test_where_nothing_can_be_written(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=r"directory|busy"):
+        files.write(path, b"new")
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]

@@ -1,0 +1,214 @@
+"""TreeBootstrap: Algorithm 2, its laws where contexts say nothing, and its cold starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import banditree as bt
+from banditree._core import Generator
+from policies.laws import assert_distributed, assert_frequencies, beta_wins, binomial_wins
+from policies.naive_bootstrap import NaiveBootstrap
+from policies.tree_streams import ARMS, Stream, streams
+
+Options = dict[str, Any]
+Counts = list[tuple[int, int]]  # successes and failures of each arm
+
+# ---- contexts that say nothing ----
+
+COUNTS: list[Counts] = [
+    [(3, 5), (2, 2)],
+    [(1, 1), (1, 1), (1, 1)],
+    [(4, 9), (1, 3), (10, 20)],
+]
+
+
+def taught(counts: Counts, **options: Any) -> bt.TreeBootstrap:
+    """Teach so many successes and failures, made-up ones included; the first is a success."""
+    policy = bt.TreeBootstrap(range(len(counts)), seed=9, **options)
+    made_up = policy.cold_start == "prior"
+    for arm, (wins, losses) in enumerate(counts):
+        rewards = [1] * (wins - made_up) + [0] * (losses - made_up)
+        policy.learn_many([{"x": 1}] * len(rewards), [arm] * len(rewards), rewards)
+    return policy
+
+
+COLD_STARTS = pytest.mark.parametrize("cold_start", ["prior", "until_success"])
+
+
+@COLD_STARTS
+@pytest.mark.parametrize("pruning", ["cv", "cv_every_fit", None])
+@pytest.mark.parametrize("counts", [*COUNTS, [(2, 3), (6, 9)]], ids=str)
+def test_decisions_follow_the_binomial_laws(counts: Counts, pruning: Any, cold_start: Any) -> None:
+    if cold_start == "prior":  # whose arms have at least one more observation
+        counts = [(wins + 1, losses) for wins, losses in counts]
+    policy = taught(counts, pruning=pruning, cold_start=cold_start)
+    decisions = policy.decide_many([{"x": 1}] * 20_000)
+    assert_frequencies(decisions, dict(enumerate(binomial_wins(counts))))
+
+
+@COLD_STARTS
+@pytest.mark.parametrize(("wins", "losses"), [(3, 5), (2, 1), (8, 22)])
+def test_a_draw_is_binomial(wins: int, losses: int, cold_start: Any) -> None:
+    policy = taught([(wins, losses)], cold_start=cold_start)
+    n = wins + losses
+    assert policy._core.n_rows(0) == n
+    draws = policy._core.draws(0, np.array([1.0]), 20_000, Generator(4)) * n
+    assert draws == pytest.approx(draws.round(), abs=1e-9)
+    expected = 20_000 * stats.binom.pmf(np.arange(n + 1), n, wins / n)
+    found = np.bincount(draws.round().astype(int), minlength=n + 1)
+    common = expected >= 10
+    expected = np.append(expected[common], expected[~common].sum())
+    found = np.append(found[common], found[~common].sum())
+    filled = expected > 0
+    squared = ((found - expected)[filled] ** 2 / expected[filled]).sum()
+    assert squared < stats.chi2.isf(1e-5, filled.sum() - 1)
+    assert found[~filled].sum() == 0
+
+
+@COLD_STARTS
+@pytest.mark.parametrize(("wins", "losses"), [(3, 5), (2, 1), (8, 22)])
+def test_an_exponential_draw_is_beta(wins: int, losses: int, cold_start: Any) -> None:
+    policy = taught([(wins, losses)], weights="exponential", cold_start=cold_start)
+    draws = policy._core.draws(0, np.array([1.0]), 20_000, Generator(5))
+    assert_distributed(draws, stats.beta(wins, losses).cdf)
+
+
+@pytest.mark.parametrize("counts", COUNTS, ids=str)
+def test_exponential_weights_are_thompson_sampling(counts: Counts) -> None:
+    """With the made-up observations, which are its uniform prior."""
+    counts = [(wins + 1, losses + 1) for wins, losses in counts]
+    policy = taught(counts, weights="exponential")
+    thompson = bt.ThompsonSampling(range(len(counts)))
+    for arm, (wins, losses) in enumerate(counts):
+        rewards = [1] * (wins - 1) + [0] * (losses - 1)
+        thompson.learn_many([{}] * len(rewards), [arm] * len(rewards), rewards)
+    expected = thompson.propensities({})
+    assert list(expected.values()) == pytest.approx(beta_wins(counts), abs=1e-9)
+    assert_frequencies(policy.decide_many([{"x": 1}] * 20_000), expected)
+
+
+@pytest.mark.parametrize("weights", ["multinomial", "exponential"])
+@pytest.mark.parametrize("counts", COUNTS, ids=str)
+def test_estimated_propensities(counts: Counts, weights: Any) -> None:
+    policy = taught(counts, weights=weights, cold_start="until_success")
+    exact = binomial_wins(counts) if weights == "multinomial" else beta_wins(counts)
+    before = policy._random.state
+    found = policy.propensities({"x": 1}, draws=4_000)
+    assert policy._random.state == before
+    assert sum(found.values()) == pytest.approx(1)
+    # A share of wins has at most the variance of a coin, once for the draws of each arm.
+    error = np.sqrt(len(counts) / 4 / 4_000)
+    assert list(found.values()) == pytest.approx(exact, abs=5 * error)
+
+
+# ---- the same as Algorithm 2 in plain Python ----
+
+
+@st.composite
+def bootstrap_cases(draw: st.DrawFn) -> tuple[Stream, Options, Options]:
+    """Draw a stream, settings of the policy and settings of its trees."""
+    stream = draw(streams(named=False, max_rows=14))
+    categorical = _category_columns(stream)
+    options: Options = {
+        "weights": draw(st.sampled_from(["multinomial", "multinomial", "exponential"])),
+        "cold_start": draw(st.sampled_from(["prior", "until_success"])),
+        "folds": draw(st.integers(2, 5)),
+    }
+    growth: Options = {
+        "min_split": draw(st.integers(2, 5)),
+        # The order of categories of equal mean would matter, and hang on rows that are left out.
+        "min_leaf": 1 if categorical else draw(st.integers(1, 3)),
+        "max_depth": draw(st.none() | st.integers(1, 3)),
+    }
+    return stream, options, growth
+
+
+def _category_columns(stream: Stream) -> frozenset[int]:
+    columns = range(len(stream.contexts[0]))
+    texts = {j for j in columns if any(isinstance(row[j], str | bool) for row in stream.contexts)}
+    return frozenset(texts | set(stream.categorical))
+
+
+def both(
+    stream: Stream, options: Options, growth: Options, seed: int = 3
+) -> tuple[bt.TreeBootstrap, NaiveBootstrap]:
+    """Return the policy and the naive one, which have learned the same."""
+    policy = bt.TreeBootstrap(
+        ARMS,
+        max_bins=None,
+        patience=1,
+        seed=seed,
+        categorical=stream.categorical,
+        **options,
+        **growth,
+    )
+    naive = NaiveBootstrap(
+        len(ARMS),
+        prior=options["cold_start"] == "prior",
+        pruning=options["pruning"],
+        weights=options["weights"],
+        folds=options["folds"],
+        tree={"categorical": _category_columns(stream), **growth},
+    )
+    for context, arm, reward in stream:
+        policy.learn(context, arm, reward)
+        naive.learn(context, ARMS.index(arm), reward)
+    return policy, naive
+
+
+def assert_same_decisions(stream: Stream, options: Options, growth: Options) -> None:
+    policy, naive = both(stream, options, growth)
+    eligible = [arm for arm in ARMS if arm in stream.arms][::-1]
+    indices = [ARMS.index(arm) for arm in eligible]
+    random = Generator(3)
+    for context in stream.others:
+        found = policy.decide(context, arms=eligible)
+        assert found == ARMS[naive.decide(context, indices, random)]
+        assert policy._random.state == random.state
+
+
+def assert_same_draws(stream: Stream, options: Options, growth: Options) -> None:
+    policy, naive = both(stream, options, growth)
+    for arm in {ARMS.index(arm) for arm in stream.arms}:
+        if options["pruning"] == "cv":
+            assert policy._core.alpha(arm) == pytest.approx(naive.alpha(arm), rel=1e-9, abs=1e-12)
+        random = Generator(8)
+        for context in stream.others[:3]:
+            row = policy._encoder.encode_one(context)
+            found = policy._core.draws(arm, row, 1, Generator(8))[0]
+            random = Generator(8)
+            assert found == pytest.approx(float(naive.draw(arm, context, random)), abs=1e-9)
+
+
+EVERY_ARM_TWICE = Stream(
+    [[1], [2], [1], [2], [1], [2]], [*ARMS, *ARMS], [1, 1, 1, 0, 0, 0], [[1], [2]] * 9
+)
+PLAIN: Options = {"min_split": 2, "min_leaf": 1, "max_depth": None}
+LITERAL: Options = {"weights": "multinomial", "cold_start": "until_success", "folds": 5}
+
+
+@pytest.mark.parametrize("pruning", ["cv", "cv_every_fit", None])
+@settings(max_examples=30)
+@given(bootstrap_cases())
+@example((EVERY_ARM_TWICE, LITERAL, PLAIN))
+def test_decisions_are_those_of_algorithm_2(
+    pruning: Any, case: tuple[Stream, Options, Options]
+) -> None:
+    stream, options, growth = case
+    assert_same_decisions(stream, {**options, "pruning": pruning}, growth)
+
+
+@pytest.mark.parametrize("pruning", ["cv", "cv_every_fit", None])
+@settings(max_examples=30)
+@given(bootstrap_cases())
+def test_draws_are_those_of_algorithm_2(
+    pruning: Any, case: tuple[Stream, Options, Options]
+) -> None:
+    stream, options, growth = case
+    assert_same_draws(stream, {**options, "pruning": pruning}, growth)

@@ -1,0 +1,295 @@
+"""TreeHeuristic: the batch tree after every observation, and Thompson sampling in its leaves."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import banditree as bt
+from banditree.trees.rules import way_of
+from policies.laws import assert_frequencies, beta_wins
+from policies.tree_streams import (
+    ARMS,
+    Batch,
+    Stream,
+    assert_same_tree,
+    folds_without_gaps,
+    mixed_stream,
+    streams,
+    way,
+)
+from reference.strategies import tree_settings
+from trees import real_data
+
+Options = dict[str, Any]
+BINS = st.none() | st.integers(2, 6)
+# Contexts that tell no observation from another.
+EMPTY = [{}, {"x": 1}, {"x": None}, [1.0, "a", None]]
+
+
+# ---- contexts that say nothing ----
+
+
+def taught(policy: Any, counts: list[tuple[int, int]], context: Any, seed: int = 0) -> Any:
+    """Teach successes and failures of each arm, in random order."""
+    rows = [
+        (arm, reward)
+        for arm, (wins, losses) in zip(policy.arms, counts, strict=True)
+        for reward in [1] * wins + [0] * losses
+    ]
+    np.random.default_rng(seed).shuffle(rows)
+    for arm, reward in rows:
+        policy.learn(context, int(arm), int(reward))
+    return policy
+
+
+COUNTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=2, max_size=4)
+
+
+@settings(max_examples=60)
+@given(COUNTS, st.sampled_from(EMPTY), st.integers(0, 99), st.booleans())
+def test_without_information_it_is_thompson_sampling(
+    counts: list[tuple[int, int]], context: Any, seed: int, binned: bool
+) -> None:
+    options: Options = {} if binned else {"max_bins": None}
+    policy = taught(bt.TreeHeuristic(range(len(counts)), **options), counts, context, seed)
+    thompson = taught(bt.ThompsonSampling(range(len(counts))), counts, context, seed)
+    found = policy.propensities(context)
+    assert list(found.values()) == pytest.approx(
+        beta_wins([(wins + 1, losses + 1) for wins, losses in counts]), abs=1e-9
+    )
+    assert found == pytest.approx(thompson.propensities(context), abs=1e-12)
+    assert policy.expected_rewards(context) == pytest.approx(thompson.expected_rewards(context))
+
+
+@pytest.mark.parametrize(
+    ("counts", "prior"),
+    [
+        ([(0, 0), (0, 0)], (1, 1)),
+        ([(3, 9), (1, 1), (20, 60)], (1, 1)),
+        ([(0, 5), (1, 4), (2, 3), (0, 0)], (1, 1)),
+        ([(3, 9), (1, 1), (20, 60)], (2, 7)),
+    ],
+)
+def test_decisions_follow_the_beta_laws(
+    counts: list[tuple[int, int]], prior: tuple[int, int]
+) -> None:
+    policy = taught(bt.TreeHeuristic(range(len(counts)), prior=prior, seed=3), counts, {"x": 1})
+    wins = beta_wins([(s + prior[0], f + prior[1]) for s, f in counts])
+    decisions = policy.decide_many([{"x": 1}] * 20_000)
+    assert_frequencies(decisions, dict(enumerate(wins)))
+
+
+def test_the_leaf_of_the_context_is_what_counts() -> None:
+    policy = bt.TreeHeuristic(["golf", "tennis"])
+    for age in range(20, 60):
+        policy.learn({"age": age}, "golf", int(age < 40))
+        policy.learn({"age": age}, "tennis", int(age % 2))
+    for age, golf in [(25, (21, 1)), (55, (1, 21))]:
+        found = policy.propensities({"age": age})
+        assert list(found.values()) == pytest.approx(beta_wins([golf, (21, 21)]), abs=1e-9)
+
+
+# ---- the tree after every observation ----
+
+
+def assert_batch_tree(policy: bt.TreeHeuristic, stream: Stream, arm: str, n: int) -> None:
+    batch = Batch(policy, *stream.of(arm, n))
+    index = policy._arms.index(arm)
+    if policy.max_bins is not None:
+        assert policy._core.edges(index) == batch.edges()
+    assert policy._core.alpha(index) == pytest.approx(batch.alpha(), rel=1e-9, abs=1e-12)
+    expected = batch.pruned(policy._core.alpha(index))
+    assert_same_tree(policy.tree(arm), expected, stream.exact)
+
+
+def assert_batch_leaves(policy: bt.TreeHeuristic, stream: Stream, arm: str, n: int) -> None:
+    index = policy._arms.index(arm)
+    expected = Batch(policy, *stream.of(arm, n)).pruned(policy._core.alpha(index))
+    for row in policy._encoder.encode_many(stream.others[:5]):
+        leaf = way_of(expected, row)
+        (count,), (total,), (error,) = policy._core.evidence(row, np.array([index]))
+        assert count == leaf.n
+        assert (total / count, error) == pytest.approx((leaf.mean, leaf.cost), abs=1e-9)
+
+
+def assert_batch_trees_after_every_row(stream: Stream, options: Options) -> None:
+    """Begin with one arm; the others join when the stream has them.
+
+    Two policies, since to be asked for its tree makes a policy grow what a decision would not.
+    """
+    policy, reader = (
+        bt.TreeHeuristic([ARMS[0]], categorical=stream.categorical, **options) for _ in range(2)
+    )
+    for n, (context, arm, reward) in enumerate(stream, 1):
+        for each in (policy, reader):
+            if arm not in each.arms:
+                each.add_arm(arm)
+            each.learn(context, arm, reward)
+        assert_batch_leaves(reader, stream, arm, n)
+        assert_batch_tree(policy, stream, arm, n)
+    for arm in policy.arms:
+        if arm in stream.arms:
+            assert_batch_tree(policy, stream, arm, len(stream.arms))
+
+
+FOLDS = st.integers(2, 10)
+
+
+@settings(max_examples=60)
+@given(streams(), tree_settings(), BINS, FOLDS)
+def test_same_tree_after_every_row(
+    stream: Stream, options: Options, max_bins: int | None, folds: int
+) -> None:
+    assert_batch_trees_after_every_row(stream, {"max_bins": max_bins, "folds": folds, **options})
+
+
+@settings(max_examples=40)
+@given(streams(reward="continuous"), tree_settings(min_leaf=1), BINS)
+def test_same_tree_of_continuous_rewards(
+    stream: Stream, options: Options, max_bins: int | None
+) -> None:
+    assert_batch_trees_after_every_row(
+        stream, {"reward": "continuous", "max_bins": max_bins, **options}
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"min_leaf": 4, "min_split": 11, "max_depth": 3}], ids=str)
+@pytest.mark.parametrize("max_bins", [None, 12])
+@pytest.mark.parametrize("reward", ["binary", "continuous"])
+def test_same_tree_after_each_of_250_rows(
+    reward: str, max_bins: int | None, options: Options
+) -> None:
+    stream = mixed_stream(250, reward)
+    options = {"reward": reward, "max_bins": max_bins, **options}
+    assert_batch_trees_after_every_row(stream, options)
+    policy = learned(stream, options)
+    assert max(policy.tree(arm).n_leaves for arm in ARMS) > 2
+
+
+def learned(stream: Stream, options: Options) -> bt.TreeHeuristic:
+    policy = bt.TreeHeuristic(ARMS, categorical=stream.categorical, seed=1, **options)
+    for observation in stream:
+        policy.learn(*observation)
+    return policy
+
+
+def test_one_arm_has_the_tree_of_the_public_class() -> None:
+    stream = mixed_stream(200)
+    policy = bt.TreeHeuristic(["golf"], max_bins=None)
+    policy.learn_many(stream.contexts, ["golf"] * 200, stream.rewards)
+    tree = bt.Tree().fit(stream.contexts, stream.rewards)
+    point = 185  # 1, 2, 3, 4, 5, 7, ..., 118, 148, 185, 232
+    first = bt.Tree().fit(stream.contexts[:point], stream.rewards[:point])
+    alpha = first.cross_validate(folds_without_gaps(point, 10)).best_alpha
+    assert policy._core.alpha(0) == alpha
+    assert policy.tree("golf").to_dict() == tree.prune(alpha).to_dict()
+    assert 1 < policy.tree("golf").n_leaves < tree.n_leaves
+
+
+# ---- what is said of a leaf ----
+
+
+def assert_leaf_counts(policy: bt.TreeHeuristic, stream: Stream) -> None:
+    for arm in set(stream.arms):
+        root = policy.tree(arm).to_dict()
+        contexts, rewards = stream.of(arm)
+        for context in stream.others:
+            inside = [
+                reward
+                for other, reward in zip(contexts, rewards, strict=True)
+                if way(root, other) == way(root, context)
+            ]
+            known = policy.explain(context)[arm]
+            assert known.n == len(inside)
+            assert known.mean == pytest.approx(np.mean(inside), abs=1e-9)
+            assert known.rule == policy.tree(arm).rule(context)
+
+
+@settings(max_examples=60)
+@given(streams(), tree_settings(), BINS)
+def test_explain_counts_the_observations_of_the_leaf(
+    stream: Stream, options: Options, max_bins: int | None
+) -> None:
+    assert_leaf_counts(learned(stream, {"max_bins": max_bins, **options}), stream)
+
+
+@pytest.mark.parametrize("reward", ["binary", "continuous"])
+def test_explain_counts_the_observations_of_larger_trees(reward: str) -> None:
+    stream = mixed_stream(300, reward)
+    policy = learned(stream, {"reward": reward})
+    assert_leaf_counts(policy, stream)
+    assert len({known.n for known in policy.explain({"age": 30}).values()}) > 1
+
+
+# ---- many at once ----
+
+
+def assert_same_policy(found: bt.TreeHeuristic, expected: bt.TreeHeuristic, stream: Stream) -> None:
+    for index, arm in enumerate(ARMS):
+        assert found._core.alpha(index) == pytest.approx(expected._core.alpha(index))
+        if arm in stream.arms:
+            assert_same_tree(found.tree(arm), expected.tree(arm)._core, stream.exact)
+    for context in stream.others:
+        assert found.propensities(context) == pytest.approx(expected.propensities(context))
+    assert found._core.spread == pytest.approx(expected._core.spread)
+
+
+@settings(max_examples=60)
+@given(
+    streams(max_rows=40),
+    tree_settings(),
+    BINS,
+    st.lists(st.integers(0, 40), max_size=6),
+)
+def test_many_at_once_is_the_same(
+    stream: Stream, options: Options, max_bins: int | None, cuts: list[int]
+) -> None:
+    options = {"max_bins": max_bins, **options}
+    chunked = bt.TreeHeuristic(ARMS, categorical=stream.categorical, seed=1, **options)
+    for start, stop in pairwise([0, *sorted(cuts), len(stream.arms)]):
+        chunked.learn_many(*stream.part(start, stop))
+    assert_same_policy(chunked, learned(stream, options), stream)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 400])
+@pytest.mark.parametrize("max_bins", [None, 12])
+@pytest.mark.parametrize("reward", ["binary", "continuous"])
+def test_many_at_once_is_the_same_on_400_rows(
+    reward: str, max_bins: int | None, chunk: int
+) -> None:
+    stream = mixed_stream(400, reward)
+    options: Options = {"max_bins": max_bins, "reward": reward}
+    chunked = bt.TreeHeuristic(ARMS, seed=1, **options)
+    for start in range(0, 400, chunk):
+        chunked.learn_many(*stream.part(start, start + chunk))
+    assert_same_policy(chunked, learned(stream, options), stream)
+
+
+# ---- real data ----
+
+
+def real_stream(name: str, n: int) -> Stream:
+    data = real_data.stream(name, n)
+    arms = [ARMS[i % 3] for i in range(n)]
+    rewards = [float(y if arm == "golf" else 1 - y) for y, arm in zip(data.y, arms, strict=True)]
+    contexts = [dict(c) if isinstance(c, dict) else c for c in data.contexts]
+    return Stream(contexts, arms, rewards, contexts[:9])
+
+
+@pytest.mark.parametrize("max_bins", [None, 255])
+@pytest.mark.parametrize("name", real_data.NAMES)
+def test_same_tree_on_real_data(name: str, max_bins: int | None) -> None:
+    stream = real_stream(name, 1500)
+    policy = bt.TreeHeuristic(ARMS, max_bins=max_bins)
+    for n, observation in enumerate(stream, 1):
+        policy.learn(*observation)
+        if n in (60, 500, 1100, 1500):
+            for arm in ARMS:
+                assert_batch_tree(policy, stream, arm, n)
+    assert max(policy.tree(arm).n_leaves for arm in ARMS) > 2

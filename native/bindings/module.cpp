@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+#include "bandit_forest.hpp"
 #include "incremental.hpp"
 #include "policies.hpp"
 #include "rng.hpp"
@@ -8,7 +9,9 @@
 
 NB_MODULE(_core, m) {
     m.doc() =
-        "The native core: trees on encoded rows, and random numbers. Use it through banditree.";
+        "The native core: trees on encoded rows, policies on them, and random numbers. Use it "
+        "through "
+        "banditree.";
     bind_rng(m);
     bind_tree(m);
     bind_incremental(m);
@@ -16,4 +19,5 @@ NB_MODULE(_core, m) {
     bind_tree_heuristic(m);
     bind_tree_bootstrap(m);
     bind_online_tree_bootstrap(m);
+    bind_bandit_forest(m);
 }

@@ -11,9 +11,12 @@ from banditree.errors import (
 )
 from banditree.policies import (
     ArmExplanation,
+    BanditForest,
     Bootstrap,
     Explanation,
     Greedy,
+    LinUCB,
+    LogisticUCB,
     OnlineTreeBootstrap,
     Policy,
     ThompsonSampling,
@@ -26,6 +29,7 @@ from banditree.trees import CrossValidation, IncrementalTree, PruningPath, Tree
 
 __all__ = [
     "ArmExplanation",
+    "BanditForest",
     "BanditreeError",
     "Bootstrap",
     "CrossValidation",
@@ -35,6 +39,8 @@ __all__ = [
     "InvalidContextError",
     "InvalidParameterError",
     "InvalidRewardError",
+    "LinUCB",
+    "LogisticUCB",
     "NotFittedError",
     "OnlineTreeBootstrap",
     "Policy",

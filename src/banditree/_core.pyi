@@ -1,5 +1,5 @@
 """
-The native core: trees on encoded rows, and random numbers. Use it through banditree.
+The native core: trees on encoded rows, policies on them, and random numbers. Use it through banditree.
 """
 
 from collections.abc import Sequence
@@ -561,3 +561,104 @@ class OnlineTreeBootstrap:
 
     @spread.setter
     def spread(self, arg: tuple[float, float, float], /) -> None: ...
+
+class BanditForest:
+    def __init__(
+        self,
+        n_trees: int,
+        depth: int,
+        delta: float,
+        epsilon_low: float,
+        epsilon_high: float,
+        seed: int,
+    ) -> None: ...
+    def add_arm(self) -> None: ...
+    def set_active(self, arm: int, active: bool) -> None: ...
+    def set_categorical(
+        self,
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def learn(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        reward: float,
+    ) -> None: ...
+    def learn_many(
+        self,
+        arms: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def dump(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def restore(
+        self,
+        state: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    @property
+    def n_arms(self) -> int: ...
+    @property
+    def warming_up(self) -> bool: ...
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def propensities(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each eligible arm, in their order."""
+
+    def expected_rewards(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of every arm."""
+
+    def explain(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        arm: int,
+    ) -> list[tuple[list[tuple[int, float, float, bool]], bool, float, float]]:
+        """
+        Of each tree: the path as (feature, low, high, value), whether the tree is finished there, and number and sum of the arm's rewards. Of a category, low and high are its id.
+        """

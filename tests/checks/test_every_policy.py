@@ -6,7 +6,7 @@ import pkgutil
 from functools import partial
 
 import pytest
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import banditree.policies
 from banditree.checks import LAWS, check_policy
@@ -18,12 +18,14 @@ ARMS = ["golf", "tennis"]
 # What the constructor needs besides arms and seed, by kind of reward.
 NEEDED = {
     "Bootstrap": {
-        "binary": {"learner": LogisticRegression()},
-        "continuous": {"learner": LinearRegression()},
+        "binary": {"learner": DecisionTreeClassifier(max_depth=2)},
+        "continuous": {"learner": DecisionTreeRegressor(max_depth=2)},
     },
 }
 # Refuse reward="continuous".
 BINARY_ONLY = {"BanditForest", "LogisticUCB"}
+# Take several seconds for a law, most of them in scikit-learn.
+SLOW = {"Bootstrap"}
 # How many decisions the frequencies are counted in, where 20,000 take too long.
 DECISIONS = {
     "Bootstrap": 200,
@@ -54,7 +56,14 @@ def factory(cls: type[Policy], kind: str) -> partial[Policy]:
 
 
 CASES = [
-    pytest.param(cls, kind, id=f"{cls.__name__}-{kind}") for cls in POLICIES for kind in kinds(cls)
+    pytest.param(
+        cls,
+        kind,
+        id=f"{cls.__name__}-{kind}",
+        marks=[pytest.mark.slow] if cls.__name__ in SLOW else [],
+    )
+    for cls in POLICIES
+    for kind in kinds(cls)
 ]
 
 

@@ -20,6 +20,7 @@ def contexts_of_every_form(case: Case) -> None:
         late = case.policy()
         late.learn(context, "golf", case.good)
         _answers(case, late, context)
+        late.explain(context)
     _require_same_for_named(case)
     _require_same_for_lists(case)
     _require_same_for_arrays(case)
@@ -29,7 +30,6 @@ def _answers(case: Case, policy: Policy, context: Any) -> None:
     """Require an arm from every way to ask for one."""
     decided = [policy.decide(context), *policy.decide_many([context] * 2)]
     case.require(set(decided) <= set(policy.arms), f"in {context}: one of {policy.arms}", decided)
-    policy.explain(context)
     policy.expected_rewards(context)
 
 

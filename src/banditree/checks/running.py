@@ -91,7 +91,7 @@ def check_policy(
         except LawBrokenError:
             raise
         except Exception as error:
-            statement = str(LAWS[name].__doc__).split("\n")[0]
+            statement = str(LAWS[name].__doc__).split("\n")[0].removeprefix("Require ")
             seen = f"{type(error).__name__}: {error}"
             raise LawBrokenError(name, statement, seen, case.again) from error
 

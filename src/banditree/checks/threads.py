@@ -44,10 +44,11 @@ def _near(one: list[float], two: list[float]) -> bool:
 
 
 def _work(policy: Policy, context: NamedContext, lessons: list[tuple[str, float]]) -> None:
-    for arm, reward in lessons:
+    for i, (arm, reward) in enumerate(lessons):
         policy.decide(context)
         policy.learn(context, arm, reward)
-        policy.explain(context)
+        if i % 10 == 0:
+            policy.explain(context)
 
 
 def _taught(

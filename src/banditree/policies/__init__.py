@@ -1,9 +1,12 @@
 """Policies: each decides which arm to offer in a context, and learns from the reward."""
 
+from banditree.policies.bandit_forest import BanditForest
 from banditree.policies.base import Policy, load
 from banditree.policies.bootstrap import Bootstrap
 from banditree.policies.explanation import ArmExplanation, Explanation
 from banditree.policies.greedy import Greedy
+from banditree.policies.lin_ucb import LinUCB
+from banditree.policies.logistic_ucb import LogisticUCB
 from banditree.policies.online_tree_bootstrap import OnlineTreeBootstrap
 from banditree.policies.thompson_sampling import ThompsonSampling
 from banditree.policies.tree_bootstrap import TreeBootstrap
@@ -12,9 +15,12 @@ from banditree.policies.uniform import Uniform
 
 __all__ = [
     "ArmExplanation",
+    "BanditForest",
     "Bootstrap",
     "Explanation",
     "Greedy",
+    "LinUCB",
+    "LogisticUCB",
     "OnlineTreeBootstrap",
     "Policy",
     "ThompsonSampling",

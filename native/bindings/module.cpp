@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bandit_forest.hpp"
+#include "category_codes.hpp"
 #include "incremental.hpp"
 #include "policies.hpp"
 #include "rng.hpp"
@@ -13,6 +14,7 @@ NB_MODULE(_core, m) {
         "through "
         "banditree.";
     bind_rng(m);
+    bind_category_codes(m);
     bind_tree(m);
     bind_incremental(m);
     bind_winning(m);

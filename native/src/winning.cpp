@@ -119,7 +119,7 @@ class LogitBeta {
         : a_(law.a), b_(law.b), p_(a_ / (a_ + b_)), q_(b_ / (a_ + b_)), curvature_(a_ * q_) {
         centre = portable_log(a_ / b_);
         width = 1.0 / std::sqrt(curvature_);
-        // The density has poles at distance pi from the real axis.
+        // However wide the law, it bends within a few units: it has poles pi off the real axis.
         feature = std::min(width, 2.0);
         lower = centre - reach(-1.0);
         upper = centre + reach(1.0);
@@ -178,8 +178,7 @@ class StudentCurve {
     explicit StudentCurve(const StudentLaw& law) : scale_(law.scale), freedom_(law.freedom) {
         centre = law.location;
         width = scale_;
-        // The density has poles at distance scale sqrt(freedom) from the real axis.
-        feature = scale_ * std::min(1.0, std::sqrt(freedom_));
+        feature = scale_;
         // With z = sqrt(freedom) sinh(u) the density of u is cosh(u)^-freedom: log-concave. The
         // maximum is for freedoms so large that the difference is lost to rounding.
         const double square = freedom_ * (portable_exp(2.0 * kDepth / freedom_) - 1.0);

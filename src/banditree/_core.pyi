@@ -2,7 +2,7 @@
 The native core: trees on encoded rows, policies on them, and random numbers. Use it through banditree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import numpy
@@ -52,6 +52,17 @@ class Generator:
 
     def exponential_weights(self, n: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """One exponential draw of mean 1 per row."""
+
+class CategoryCodes:
+    def __init__(
+        self, n_features: int, categories: Sequence[tuple[int, Mapping[float, float]]]
+    ) -> None: ...
+    def encode(
+        self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
+    ) -> bool:
+        """
+        Puts ids in the place of categories, NaN for unknown ones; true if there are none.
+        """
 
 class Tree:
     @staticmethod

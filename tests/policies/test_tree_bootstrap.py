@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import banditree as bt
 from banditree._core import Generator
 from policies.laws import assert_distributed, assert_frequencies, beta_wins, binomial_wins
 from policies.naive_bootstrap import NaiveBootstrap
-from policies.tree_streams import ARMS, Stream, streams
+from policies.tree_streams import ARMS, Batch, Stream, assert_same_tree, mixed_stream, streams
 
 Options = dict[str, Any]
 Counts = list[tuple[int, int]]  # successes and failures of each arm
@@ -178,12 +179,11 @@ def assert_same_draws(stream: Stream, options: Options, growth: Options) -> None
     for arm in {ARMS.index(arm) for arm in stream.arms}:
         if options["pruning"] == "cv":
             assert policy._core.alpha(arm) == pytest.approx(naive.alpha(arm), rel=1e-9, abs=1e-12)
-        random = Generator(8)
-        for context in stream.others[:3]:
+        for seed, context in enumerate(stream.others[:3]):
             row = policy._encoder.encode_one(context)
-            found = policy._core.draws(arm, row, 1, Generator(8))[0]
-            random = Generator(8)
-            assert found == pytest.approx(float(naive.draw(arm, context, random)), abs=1e-9)
+            found = policy._core.draws(arm, row, 1, Generator(seed))[0]
+            expected = float(naive.draw(arm, context, Generator(seed)))
+            assert found == pytest.approx(expected, abs=1e-9)
 
 
 EVERY_ARM_TWICE = Stream(
@@ -212,3 +212,76 @@ def test_draws_are_those_of_algorithm_2(
 ) -> None:
     stream, options, growth = case
     assert_same_draws(stream, {**options, "pruning": pruning}, growth)
+
+
+def test_a_resample_in_one_fold_has_nothing_to_be_validated_on() -> None:
+    """Three rows are in the folds 0, 2 and 2: without the first, the tree must be a leaf."""
+    policy = bt.TreeBootstrap(
+        ["golf"], pruning="cv_every_fit", cold_start="until_success", folds=3, max_bins=None
+    )
+    policy.learn_many([[1], [2], [3]], ["golf"] * 3, [1, 1, 0])
+    assert bt._core.folds_of(3, 3).tolist() == [0, 2, 2]
+    seeds = [s for s in range(200) if Generator(s).multinomial_weights(3).tolist() == [0, 2, 1]]
+    assert seeds
+    for seed in seeds:
+        draw = policy._core.draws(0, np.array([3.0]), 1, Generator(seed))[0]
+        assert draw == pytest.approx(2 / 3)
+
+
+# ---- one tree on all observations, many at once ----
+
+
+def learned(stream: Stream, options: Options) -> bt.TreeBootstrap:
+    policy = bt.TreeBootstrap(ARMS, categorical=stream.categorical, seed=1, **options)
+    for observation in stream:
+        policy.learn(*observation)
+    return policy
+
+
+@pytest.mark.parametrize("reward", ["binary", "continuous"])
+@pytest.mark.parametrize("max_bins", [None, 12])
+def test_the_tree_is_the_batch_tree_of_all_rows(reward: Any, max_bins: int | None) -> None:
+    stream = mixed_stream(300, reward)
+    policy = learned(
+        stream, {"reward": reward, "max_bins": max_bins, "cold_start": "until_success"}
+    )
+    for index, arm in enumerate(ARMS):
+        batch = Batch(policy, *stream.of(arm))
+        alpha = policy._core.alpha(index)
+        assert alpha == pytest.approx(batch.alpha())
+        tree = policy.tree(arm)
+        assert_same_tree(tree, batch.pruned(alpha), stream.exact)
+        predicted = [policy.expected_rewards(context)[arm] for context in stream.others]
+        assert predicted == pytest.approx(tree.predict(stream.others))
+
+
+def assert_same_policy(found: bt.TreeBootstrap, expected: bt.TreeBootstrap, stream: Stream) -> None:
+    for index in {ARMS.index(arm) for arm in stream.arms}:
+        assert found._core.alpha(index) == pytest.approx(expected._core.alpha(index))
+        assert found._core.standing(index) == expected._core.standing(index)
+        row = found._encoder.encode_one(stream.others[0])
+        draws = [p._core.draws(index, row, 5, Generator(2)) for p in (found, expected)]
+        assert draws[0] == pytest.approx(draws[1])
+        for mine, other in zip(found._core.rows(index), expected._core.rows(index), strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-12)
+    assert found._core.spread == pytest.approx(expected._core.spread)
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(["binary", "continuous"]).flatmap(
+        lambda reward: st.tuples(st.just(reward), streams(reward=reward, max_rows=40))
+    ),
+    st.sampled_from(["prior", "until_success"]),
+    st.none() | st.integers(2, 6),
+    st.lists(st.integers(0, 40), max_size=6),
+)
+def test_many_at_once_is_the_same(
+    drawn: tuple[str, Stream], cold_start: str, max_bins: int | None, cuts: list[int]
+) -> None:
+    reward, stream = drawn
+    options = {"reward": reward, "cold_start": cold_start, "max_bins": max_bins, "patience": 3}
+    chunked = bt.TreeBootstrap(ARMS, categorical=stream.categorical, seed=1, **options)
+    for start, stop in pairwise([0, *sorted(cuts), len(stream.arms)]):
+        chunked.learn_many(*stream.part(start, stop))
+    assert_same_policy(chunked, learned(stream, options), stream)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import NDArray
 
+from banditree import _core
 from banditree.contexts import batches
 from banditree.contexts.batches import Batch, Matrix, Single, feature_name, read_many, read_one
 from banditree.contexts.columns import as_float64
@@ -58,6 +59,7 @@ class Encoder:
         self._named: bool | None = None
         self._version = 0  # counts commits
         self._features: list[Feature] = []
+        self._category_codes: _core.CategoryCodes | None = None
         self._refresh()
 
     def __repr__(self) -> str:
@@ -114,6 +116,8 @@ class Encoder:
         if type(context) is ndarray:
             if self._fits(context):
                 return context
+            if self._is_coded(context):
+                return self._coded(context)[0]
         elif type(context) is dict and self._named:
             return self._row(list(map(context.get, self._names)), None)
         single = self._single(context)
@@ -139,6 +143,10 @@ class Encoder:
             if not isfinite(sum(context.tolist())):
                 self.check_finite(context)
             return context, None
+        if type(context) is ndarray and self._is_coded(context):
+            row, all_known = self._coded(context)
+            if all_known:
+                return row, None
         single = self._single(context)
         drafts: list[Draft] = []
         if self._named is None:
@@ -176,6 +184,7 @@ class Encoder:
         assert pending.version == self._version, "staged before another commit"
         self._version += 1
         reshaped = self._named is None or bool(pending.features)
+        self._category_codes = None  # knows nothing of new categories
         for draft in pending.drafts:
             reshaped |= draft.kind != draft.feature.kind
             draft.commit()
@@ -217,8 +226,11 @@ class Encoder:
         self._names = [feature.name for feature in features]
         self._index = {feature.name: i for i, feature in enumerate(features)}
         self._plan = [(feature, USUAL[feature.kind], feature.ids) for feature in features]
-        all_numbers = all(feature.kind == "number" for feature in features)
-        self._shape = (len(features),) if all_numbers and self._named is False else None
+        kinds = {feature.kind for feature in features}
+        shape = (len(features),) if self._named is False else None
+        self._shape = shape if kinds <= {"number"} else None
+        self._coded_shape = shape if kinds == {"number", "category"} else None
+        self._category_codes = None
 
     def _pending(self, fresh: list[Feature], drafts: list[Draft], named: bool) -> Pending:
         return Pending(self._features, fresh, drafts, named, self._version)
@@ -232,6 +244,27 @@ class Encoder:
             return False
         flags = array.flags
         return flags.c_contiguous and flags.aligned
+
+    def _is_coded(self, array: NDArray[Any]) -> bool:
+        """Return whether the core can read a 1-D array, but for the ids of its categories."""
+        fits = array.shape == self._coded_shape and array.dtype == FLOAT64
+        return fits and array.flags.c_contiguous and array.flags.aligned
+
+    def _coded(self, array: FloatArray) -> tuple[FloatArray, bool]:
+        """Return the row of an array, and whether all of its categories are known."""
+        if self._category_codes is None:
+            categories = [
+                (i, _ids_by_number(feature))
+                for i, feature in enumerate(self._features)
+                if feature.is_categorical
+            ]
+            self._category_codes = _core.CategoryCodes(len(self._features), categories)
+        row = array.copy()
+        try:
+            return row, self._category_codes.encode(row)
+        except ValueError:
+            self.check_finite(array)
+            raise
 
     def _check_form(self, named: bool, length: int) -> None:
         if self._named is not None and self._named != named:
@@ -355,6 +388,12 @@ class Encoder:
             if drafts is not None and draft.changed:
                 drafts.append(draft)
         return rows
+
+
+def _ids_by_number(feature: Feature) -> dict[float, float]:
+    """Return the ids of the categories that an array of floats can hold."""
+    numbers = {key: code for key, code in feature.ids.items() if isinstance(key, int | float)}
+    return {float(key): code for key, code in numbers.items() if abs(key) <= 2**53}
 
 
 def _surely_finite(values: FloatArray) -> bool:

@@ -223,16 +223,16 @@ class Design:
         """Give columns to what a row has for the first time; return the copies (see `Change`)."""
         fresh: list[tuple[Column, float, bool]] = []
         for feature, value in enumerate(row.tolist()):
-            table = self._columns_of[feature]
-            if value != value:
-                if NUMBER in table and ABSENCE not in table:
-                    fresh.append((Column(ABSENCE, feature, 0.0), 0.0, False))
-            elif self._is_category[feature]:
-                if value not in table:
+            table, missing = self._columns_of[feature], value != value
+            if self._is_category[feature]:
+                if not missing and value not in table:
                     # Like a number's, the shift of a bit is the value of the first row.
                     shift = 1.0 if self.n == 0 else 0.0
                     fresh.append((Column(BIT, feature, value), shift, False))
-            elif NUMBER not in table:
+            elif NUMBER in table:
+                if missing and ABSENCE not in table:
+                    fresh.append((Column(ABSENCE, feature, 0.0), 0.0, False))
+            elif not missing:
                 shift = min(max(value, -LARGEST), LARGEST)
                 fresh.append((Column(NUMBER, feature, 0.0), shift, False))
                 if self.n > 0:

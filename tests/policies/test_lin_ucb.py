@@ -1,0 +1,312 @@
+"""LinUCB against ridge regressions that are solved from the whole log after every observation."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import banditree as bt
+from banditree.policies.lin_ucb import LinUCB
+from banditree.policies.penalty import GRID
+from policies.linear_streams import (
+    CONTEXTS,
+    NaiveDesign,
+    Observation,
+    Row,
+    long_stream,
+    naive_errors,
+    penalty_vector,
+    streams,
+)
+
+ARMS = ["a", "b"]
+
+
+def ridge(x: np.ndarray, r: np.ndarray, amount: float) -> np.ndarray:
+    return np.linalg.solve(x.T @ x + np.diag(penalty_vector(amount, x.shape[1])), x.T @ r)
+
+
+def squared_error(x: np.ndarray, r: np.ndarray, theta: np.ndarray) -> float:
+    return float(((r - x @ theta) ** 2).sum())
+
+
+class Referee:
+    """The log of a policy, and what LinUCB must make of it."""
+
+    def __init__(self, policy: LinUCB) -> None:
+        self.policy, self.design = policy, NaiveDesign()
+        self.logs: dict[str, list[tuple[Row, float]]] = {arm: [] for arm in "abc"}
+        self.due = dict.fromkeys("abc", 10)
+
+    def learn(self, context: Row, arm: str, reward: float) -> None:
+        if arm not in self.policy.arms:
+            self.policy.add_arm(arm)
+        due = self.policy._design._due
+        self.policy.learn(context, arm, reward)
+        # Whenever the scale is renewed, so is the time of the next renewal.
+        self.design.learn(context, self.policy._design._due != due)
+        self.logs[arm].append((context, reward))
+        if self.policy.regularization == "cv":
+            self._check_penalty(arm)
+
+    def penalty(self, arm: str) -> float:
+        return float(self.policy._ridge.penalty["abc".index(arm)])
+
+    def _rows(self, arm: str) -> tuple[np.ndarray, np.ndarray]:
+        contexts, rewards = zip(*self.logs[arm], strict=True)
+        return self.design.matrix(list(contexts)), np.array(rewards)
+
+    def _check_penalty(self, arm: str) -> None:
+        n = len(self.logs[arm])
+        if n < 10:
+            assert self.penalty(arm) == 1
+        elif n >= self.due[arm]:
+            self.due[arm] = math.ceil(1.25 * n)
+            x, r = self._rows(arm)
+            errors = naive_errors(ridge, squared_error, x, r)
+            chosen = errors[GRID.tolist().index(self.penalty(arm))]
+            assert chosen <= min(errors) + 1e-6 * squared_error(x, r, np.zeros(x.shape[1]))
+
+    def bounds(self, context: Row, arm: str) -> tuple[float, float]:
+        """Return estimate and width."""
+        if not self.logs[arm]:
+            return math.nan, math.inf
+        x, r = self._rows(arm)
+        new = self.design.matrix([context])[0]
+        penalties = penalty_vector(self.penalty(arm), len(new))
+        inverse = np.linalg.inv(x.T @ x + np.diag(penalties))
+        return float(new @ inverse @ x.T @ r), self.policy.alpha * math.sqrt(new @ inverse @ new)
+
+    def compare(self, context: Row, tolerance: float = 1e-6) -> None:
+        for arm, known in self.policy.explain(context).items():
+            estimate, width = self.bounds(context, str(arm))
+            assert known.n == len(self.logs[str(arm)])
+            assert known.mean == pytest.approx(estimate, rel=tolerance, abs=tolerance, nan_ok=True)
+            low, high = known.interval
+            if known.n == 0:
+                assert (low, high) == (-math.inf, math.inf)
+            else:
+                assert high - low == pytest.approx(2 * width, rel=1e-5, abs=tolerance)
+                assert (low + high) / 2 == pytest.approx(known.mean, abs=tolerance, rel=tolerance)
+
+
+@pytest.mark.parametrize("regularization", ["cv", 0.5, 20.0])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_closed_form_after_every_observation(regularization, data):
+    reward = data.draw(st.sampled_from(["binary", "continuous"]))
+    stream = data.draw(streams(binary=reward == "binary"))
+    other = data.draw(CONTEXTS)
+    referee = Referee(LinUCB(ARMS, alpha=0.7, regularization=regularization, reward=reward))
+    for observation in stream:
+        referee.learn(*observation)
+        referee.compare(observation[0])
+    referee.compare(other)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_closed_form_of_a_long_stream(binary):
+    """Penalties and scale change many times, and stay for long times in between."""
+    policy = LinUCB(ARMS, reward="binary" if binary else "continuous")
+    referee = Referee(policy)
+    for i, observation in enumerate(long_stream(3, 400, binary=binary)):
+        referee.learn(*observation)
+        if i % 7 == 0:
+            referee.compare(observation[0])
+    assert len({referee.penalty(arm) for arm in "abc"}) > 1 or referee.penalty("a") != 1
+    assert referee.due["a"] > 100
+
+
+def test_the_arm_of_the_largest_bound_is_taken():
+    policy = LinUCB(ARMS, alpha=0.5, seed=1)
+    referee = Referee(policy)
+    for observation in long_stream(4, 60):
+        referee.learn(*observation)
+        bounds = {arm: sum(referee.bounds(observation[0], arm)) for arm in policy.arms}
+        tried = {arm: n for arm, n in bounds.items() if not math.isnan(n)}
+        best = max(tried, key=tried.__getitem__) if len(tried) == len(bounds) else None
+        if best is not None:
+            assert policy.decide(observation[0]) == best
+            assert policy.propensities(observation[0])[best] == 1
+            pair = [arm for arm in policy.arms if arm != best]
+            second = max(pair, key=bounds.__getitem__)
+            assert policy.decide(observation[0], arms=pair) == second
+
+
+def test_more_features_than_observations():
+    random = np.random.default_rng(5)
+    rows, new = random.normal(size=(4, 40)), random.normal(size=40)
+    policy = LinUCB(ARMS, regularization=2.0, reward="continuous")
+    rewards = random.normal(size=4)
+    policy.learn_many(rows, ["a"] * 4, rewards)
+    x = np.column_stack([np.ones(4), (rows - rows.mean(axis=0)) / rows.std(axis=0)])
+    estimate = ridge(x, rewards, 2.0) @ [1, *(new - rows.mean(axis=0)) / rows.std(axis=0)]
+    assert policy.expected_rewards(new)["a"] == pytest.approx(estimate)
+
+
+def test_large_rewards_cost_no_precision():
+    """The penalty is the one for rewards without the million that all have in common."""
+    near, far = (LinUCB(["a"], reward="continuous") for _ in range(2))
+    for context, _, reward in long_stream(6, 200, binary=False):
+        near.learn(context, "a", reward)
+        # Ten digits more leave six for the rest.
+        far.learn(context, "a", reward - 1e6 + 1e10)
+    assert near._ridge.penalty[0] == far._ridge.penalty[0]
+    first, second = near.expected_rewards(context)["a"], far.expected_rewards(context)["a"]
+    # The constant is penalised, and so drawn to 0 by 1 part in n + 1, if it alone is to say it.
+    assert (second - 1e10) - (first - 1e6) == pytest.approx(-1e10 / 201, rel=0.2)
+
+
+# Missing values, constants, extremes.
+
+
+def test_a_missing_row_does_no_harm():
+    random = np.random.default_rng(7)
+    policy = LinUCB(ARMS, alpha=0.1, seed=1)
+    for _ in range(100):
+        x = random.normal(size=3)
+        arm = ARMS[int(random.integers(2))]
+        policy.learn(x, arm, float((x[0] > 0) == (arm == "a")))
+    before = policy.expected_rewards([1.0, 0, 0])
+    policy.learn([np.nan] * 3, "a", 0)
+    after = policy.expected_rewards([1.0, 0, 0])
+    assert after["a"] == pytest.approx(before["a"], abs=0.05)
+    assert after["b"] == before["b"]
+    rows = random.normal(size=(300, 3))
+    wins = [policy.decide(row) == "a" for row in rows]
+    right = np.mean(wins == (rows[:, 0] > 0))
+    assert right > 0.9
+    assert policy.decide([np.nan] * 3) in ARMS
+
+
+def test_a_constant_feature_changes_nothing():
+    with_it, without = LinUCB(ARMS), LinUCB(ARMS)
+    for context, arm, reward in long_stream(8, 100):
+        known = "b" if arm == "c" else arm
+        with_it.learn({**context, "planet": "Earth", "g": 9.81}, known, reward)
+        without.learn(context, known, reward)
+        wide = with_it.expected_rewards({**context, "planet": "Mars", "g": 3.7})
+        assert wide == pytest.approx(without.expected_rewards(context))
+
+
+def test_extreme_numbers_leave_finite_bounds():
+    policy = LinUCB(ARMS, reward="continuous")
+    values = [0.0, 1e308, -1e308, 1e-300, 5e-324, 1.0, -3.0] * 6
+    for i, value in enumerate(values):
+        policy.learn({"x": value, "y": float(i % 3)}, ARMS[i % 2], 1e30 * (i % 4))
+        for known in policy.explain({"x": values[-1 - i], "y": 1e300}).values():
+            assert known.n == 0 or np.isfinite([known.mean, *known.interval]).all()
+
+
+def test_a_tiny_penalty():
+    """Bits of a category and the constant depend on each other: X'X alone has no inverse."""
+    policy = LinUCB(["a"], regularization=1e-12)
+    for i in range(50):
+        policy.learn({"city": "Rome" if i % 2 else "Oslo", "x": 3.0 * i, "y": 6.0 * i}, "a", i % 2)
+    estimates = [
+        policy.expected_rewards({"city": city, "x": 3, "y": 6})["a"] for city in ("Rome", "Oslo")
+    ]
+    assert estimates == pytest.approx([1, 0], abs=1e-3)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_untried_arms_come_first(alpha):
+    policy = LinUCB(["a"], alpha=alpha, reward="continuous", seed=2)
+    for i in range(20):
+        policy.learn([float(i)], "a", 1e6)
+    policy.add_arm("b")
+    policy.add_arm("c")
+    assert policy.propensities([3.0]) == {"a": 0, "b": 0.5, "c": 0.5}
+    assert policy.decide([3.0], arms=["a", "b"]) == "b"
+    policy.learn([3.0], "b", 0)
+    policy.learn([3.0], "c", 0)
+    assert policy.decide([3.0]) == "a"
+
+
+# State.
+
+
+def assert_same_state(first: Any, second: Any) -> None:
+    arrays, others = first._state(), second._state()
+    assert arrays.keys() == others.keys()
+    for name, array in arrays.items():
+        assert np.array_equal(array, others[name], equal_nan=True), name
+
+
+def play(policy: Any, observation: Observation) -> Any:
+    context, arm, reward = observation
+    if arm not in policy.arms:
+        policy.add_arm(arm)
+    decided = policy.decide(context)
+    policy.learn(context, arm, reward)
+    return decided
+
+
+def test_a_loaded_policy_goes_on_as_the_saved_one(tmp_path):
+    policy = LinUCB(ARMS, alpha=0.2, seed=3)
+    loaded = pickle.loads(pickle.dumps(policy))
+    for i, observation in enumerate(long_stream(9, 150)):
+        if i in (1, 9, 70, 71, 130):  # on and between renewals
+            policy.save(tmp_path / "policy.bt")
+            loaded = bt.load(tmp_path / "policy.bt")
+        assert play(policy, observation) == play(loaded, observation)
+        assert_same_state(policy, loaded)
+
+
+@settings(max_examples=30)
+@given(streams(binary=False))
+def test_many_at_once_give_the_same_state(stream):
+    one, many = (LinUCB(["a", "b", "c"], reward="continuous", seed=1) for _ in range(2))
+    for observation in stream:
+        one.learn(*observation)
+    many.learn_many(*map(list, zip(*stream, strict=True)))
+    assert_same_state(one, many)
+
+
+def test_it_learns():
+    random = np.random.default_rng(10)
+    policy = LinUCB(["a", "b", "c"], alpha=0.3, seed=1)
+    rewards = []
+    for _ in range(600):
+        x = random.normal(size=4)
+        arm = policy.decide(x)
+        chance = 1 / (1 + np.exp(-3 * x["abc".index(str(arm))]))
+        rewards.append(float(random.random() < chance))
+        policy.learn(x, arm, rewards[-1])
+    # Arms at random have a mean of 1/2; five standard errors above it.
+    assert np.mean(rewards) > 0.5 + 5 * np.sqrt(0.25 / len(rewards))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"alpha": -1}, "alpha must be a number from 0 up, got -1"),
+        ({"alpha": math.nan}, "alpha must be"),
+        ({"alpha": math.inf}, "alpha must be"),
+        ({"alpha": True}, "got True"),
+        ({"alpha": "1"}, "got '1'"),
+        ({"regularization": 0}, 'regularization must be "cv" or a number above 0, got 0'),
+        ({"regularization": "CV"}, "got 'CV'"),
+        ({"regularization": None}, "got None"),
+        ({"regularization": math.inf}, "got inf"),
+        ({"reward": "stars"}, "reward must be"),
+    ],
+)
+def test_wrong_parameters(wrong, message):
+    with pytest.raises(bt.InvalidParameterError, match=message):
+        LinUCB(ARMS, **wrong)
+
+
+def test_explanations_say_what_they_are():
+    policy = LinUCB(ARMS, alpha=0.5)
+    policy.learn([1.0], "a", 1)
+    assert policy.explain([2.0])["a"].rule == "linear in 1 feature"
+    policy = LinUCB(ARMS)
+    policy.learn([1.0, 2.0], "a", 1)
+    assert policy.explain([2.0, 3.0])["b"].rule == "linear in 2 features"

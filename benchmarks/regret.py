@@ -101,7 +101,7 @@ def choices(policy: str, task: str, alphas: list[float]) -> dict[str, dict[str, 
         return {f"alpha {alpha:g}": {"alpha": alpha} for alpha in alphas}
     if policy == "BanditForest":
         depth = FOREST_DEPTHS[task]
-        return {f"depth {depth}": {"n_trees": 3, "depth": depth}}
+        return {f"depth {depth}": {"trees": 3, "depth": depth}}
     return {"": {}}
 
 

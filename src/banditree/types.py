@@ -13,6 +13,7 @@ __all__ = [
     "FeatureName",
     "FloatArray",
     "Kind",
+    "Seed",
     "Table",
     "Value",
 ]
@@ -30,6 +31,10 @@ Kind: TypeAlias = Literal["number", "string", "boolean", "category", "unknown"]
 """What a feature holds: "category" if declared so, "unknown" while it was only ever missing."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
+
+# In quotes, since NumPy loads its generators only when they are named.
+Seed: TypeAlias = "int | np.random.Generator | None"
+"""Of random draws; None for one that nobody can know. A generator is asked for one."""
 
 
 class Table(Protocol):

@@ -80,7 +80,7 @@ def test_wrong_parameters(cls, wrong, message):
 
 @pytest.mark.parametrize("prior", [(0, 1), (1,), "ab", None, (1, np.inf), (np.nan, 1), 1])
 def test_wrong_priors(prior):
-    with pytest.raises(bt.InvalidParameterError, match="prior must be two positive numbers"):
+    with pytest.raises(bt.InvalidParameterError, match="prior must be two numbers"):
         bt.ThompsonSampling(ARMS, prior=prior)
 
 

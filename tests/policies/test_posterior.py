@@ -122,7 +122,8 @@ def student_wins(law: Any) -> list[float]:
         others = laws[:i] + laws[i + 1 :]
         integral, _ = integrate.quad(
             lambda u, own=own, others=others: np.prod([o.cdf(own.ppf(u)) for o in others]),
-            *(0, 1),
+            0,
+            1,
             epsabs=1e-8,
         )
         wins.append(integral)

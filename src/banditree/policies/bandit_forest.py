@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import Any, ClassVar, Literal, TypeAlias
 
-import numpy as np
-
 from banditree import _core
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, StateError
@@ -16,7 +14,7 @@ from banditree.policies.rewards import check_kind
 from banditree.policies.tally import explain_leaf
 from banditree.trees.drawing.wording import category, feature_name, threshold_labels
 from banditree.trees.inputs import as_floats, check_whole
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FeatureName, FloatArray, Seed
 
 # Feature, low and high cut (both the id, of a category), and whether the row lies between them.
 Step: TypeAlias = tuple[int, float, float, bool]
@@ -33,7 +31,7 @@ class BanditForest(Policy):
     From then on it takes the arm that most trees vote for.
 
     Contexts become bits: a number one bit per fifth of its values, a category one bit per value.
-    The fifths are those of the first 100 observations, and features or categories that only come
+    The fifths are those of the first 500 observations, and features or categories that only come
     later are ignored. A missing value sets no bit.
 
     Parameters
@@ -88,7 +86,7 @@ class BanditForest(Policy):
         epsilon: tuple[float, float] = (0.4, 0.8),
         reward: Literal["binary"] = "binary",
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.depth = check_whole("depth", depth, 1)
         self.trees = check_whole("trees", trees, 1)

@@ -1,11 +1,10 @@
 """What all policies share: arms, contexts, rewards, randomness, threads and state."""
 
-import inspect
 import os
 import secrets
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -18,14 +17,14 @@ from banditree.errors import StateError
 from banditree.policies import files
 from banditree.policies.arms import Arms, Indices
 from banditree.policies.explanation import ArmExplanation, Explanation
+from banditree.policies.parameters import as_seed, parameters_of
 from banditree.policies.rewards import RewardKind, check_kind, check_many, check_one
-from banditree.trees.inputs import check_seed
-from banditree.types import Arm, Context, Contexts, FeatureName, FloatArray
+from banditree.types import Arm, Context, Contexts, FeatureName, FloatArray, Seed
 
 Arrays = dict[str, NDArray[Any]]
 
-# Of draws that only estimate something: apart from the draws of decisions, which they leave alone.
-ESTIMATE_STREAM = 2**63
+# Of draws that only estimate something: apart from those of decisions.
+_ESTIMATES = 2**63
 
 
 class Policy(ABC):
@@ -58,13 +57,13 @@ class Policy(ABC):
         *,
         reward: RewardKind = "binary",
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self._arms = Arms(arms)
         self.reward = check_kind(reward)
         self._encoder = Encoder(categorical)
         self.categorical = self._encoder.categorical
-        self.seed = _as_seed(seed)
+        self.seed = as_seed(seed)
         self._entropy = secrets.randbits(64) if self.seed is None else self.seed
         self._random = _core.Generator(self._entropy)
         self._lock = threading.RLock()
@@ -224,7 +223,7 @@ class Policy(ABC):
 
     def __repr__(self) -> str:
         shown = []
-        for name, default in _parameters(type(self)).items():
+        for name, default in parameters_of(type(self)).items():
             value = getattr(self, name)
             if name == "arms":
                 value = list(value)
@@ -252,7 +251,7 @@ class Policy(ABC):
 
     def _pack(self) -> bytes:
         with self._lock:
-            names = [name for name in _parameters(type(self)) if name not in self._objects()]
+            names = [name for name in parameters_of(type(self)) if name not in self._objects()]
             header = {
                 "policy": type(self).__name__,
                 "module": type(self).__module__,
@@ -300,6 +299,10 @@ class Policy(ABC):
         if pending is not None:
             self._encoder.commit(pending)
             self._features_changed()
+
+    def _estimating(self) -> _core.Generator:
+        """Return the random stream for estimates: always the same, so that equal beliefs agree."""
+        return _core.Generator(self._entropy).child(_ESTIMATES)
 
     def _draw_uniformly(self, eligible: Indices) -> int:
         return int(eligible[self._random.integers(len(eligible), 1)[0]])
@@ -378,20 +381,6 @@ def subclasses(cls: type) -> Iterator[type[Policy]]:
     for child in children:
         yield child
         yield from subclasses(child)
-
-
-def _parameters(cls: type[Policy]) -> Mapping[str, Any]:
-    """Return the constructor's parameters and their defaults."""
-    signature = inspect.signature(cls.__init__)
-    return {name: p.default for name, p in signature.parameters.items() if name != "self"}
-
-
-def _as_seed(seed: Any) -> int | None:
-    if seed is None:
-        return None
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**64, dtype=np.uint64))
-    return check_seed(seed)
 
 
 def _listed(contexts: Contexts) -> Contexts:

@@ -10,8 +10,7 @@ import numpy as np
 from banditree import _core
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
-from banditree.policies.base import ESTIMATE_STREAM, Arrays, Policy, share_of_largest
-from banditree.policies.choices import check_choice
+from banditree.policies.base import Arrays, Policy, share_of_largest
 from banditree.policies.design import Design
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.learners import (
@@ -21,11 +20,12 @@ from banditree.policies.learners import (
     fit_and_predict,
     is_classifier,
 )
+from banditree.policies.parameters import check_choice
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart
 from banditree.trees.inputs import check_whole
-from banditree.types import Arm, Context, FeatureName, FloatArray
+from banditree.types import Arm, Context, FeatureName, FloatArray, Seed
 
 # How many resamples tell `explain` how sure the learner is.
 _EXPLAINED_BY = 40
@@ -95,7 +95,7 @@ class Bootstrap(Policy):
         cold_start: ColdStart = "prior",
         patience: int = 100,
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.learner = check_learner(learner)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
@@ -197,7 +197,7 @@ class Bootstrap(Policy):
         return _core.win_shares([self._draws(arm, row, draws) for arm in eligible.tolist()])
 
     def _draws(self, arm: int, row: FloatArray, n: int) -> FloatArray:
-        random = self._random.child(ESTIMATE_STREAM).child(arm)
+        random = self._estimating().child(arm)
         return np.array([self._draw(arm, row, random) for _ in range(n)])
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
@@ -208,7 +208,7 @@ class Bootstrap(Policy):
         n = len(self._logs[arm].rows)
         if n == 0:
             return 0.5 if self.reward == "binary" else self._tally.overall()[0]
-        return self._fit(arm, row, np.arange(n), self._random.child(ESTIMATE_STREAM).child(arm))
+        return self._fit(arm, row, np.arange(n), self._estimating().child(arm))
 
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
         n = int(self._tally.n[arm])
@@ -249,7 +249,7 @@ class Bootstrap(Policy):
         return arrays | self._tally.state() | self._design.state()
 
     def _restore(self, arrays: Arrays) -> None:
-        self._tally = Tally.from_state(arrays)
+        self._tally.restore(arrays)
         self._design.restore(arrays)
         for arm, (made_up, failures, is_settled) in enumerate(arrays["counts"].tolist()):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]

@@ -30,8 +30,9 @@ def fit_and_predict(
     learner: Any, rows: FloatArray, rewards: FloatArray, row: FloatArray, random: _core.Generator
 ) -> float:
     """Fit a copy of the learner, and return the mean reward that it predicts for one row."""
-    if (rewards == rewards[0]).all():
-        return float(rewards[0])  # many classifiers refuse to learn from one class
+    # Most learners refuse to learn from no column, many classifiers from one class.
+    if rows.shape[1] == 0 or (rewards == rewards[0]).all():
+        return float(rewards.mean())
     fresh = deepcopy(learner)
     _seed(fresh, random)
     if not hasattr(fresh, "predict_proba"):

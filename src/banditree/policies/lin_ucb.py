@@ -11,7 +11,7 @@ from banditree.policies.design import Design
 from banditree.policies.penalty import Regularization, check_regularization, check_scale
 from banditree.policies.rewards import RewardKind
 from banditree.policies.ridge import Ridge
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FeatureName, FloatArray, Seed
 
 
 class LinUCB(ConfidencePolicy):
@@ -34,7 +34,9 @@ class LinUCB(ConfidencePolicy):
     Notes
     -----
     - An arm without observations has an infinite bound: it is tried first.
-    - Estimates of binary rewards may lie outside [0, 1].
+    - Estimates of binary rewards may lie outside [0, 1]. Continuous rewards count from their mean
+      over all arms, renewed with the scale, so that an arm of few observations is expected to be
+      like the others, not to be worth 0.
     - The interval that `explain` returns is estimate ± width, not one of 95 %.
     - A missing number counts as its mean, before as after a change of the mean; a missing or new
       category as none of the known ones. A feature that appears late was missing before.
@@ -59,7 +61,7 @@ class LinUCB(ConfidencePolicy):
         regularization: Regularization = "cv",
         reward: RewardKind = "binary",
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)
@@ -67,7 +69,8 @@ class LinUCB(ConfidencePolicy):
 
     def _start(self) -> None:
         self._design = Design()
-        self._ridge = Ridge(len(self._arms), self._design.width, self.regularization)
+        centred = self.reward == "continuous"
+        self._ridge = Ridge(len(self._arms), self._design.width, self.regularization, centred)
 
     def _add_arm(self) -> None:
         self._ridge.add_arm()
@@ -80,18 +83,18 @@ class LinUCB(ConfidencePolicy):
         renewed, copies = design.learn(row)
         ridge.widen(design.width, copies)
         due = ridge.add(arm, design.raw(row), reward)
-        if due:
-            ridge.choose_penalty(arm, design.transform())
         if renewed:
             ridge.rebuild(design.transform())
         elif not due:
             ridge.update(arm, design.standardise(row), reward)
+        if due:
+            ridge.choose_penalty(arm, design.transform())
 
     def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
         x, ridge = self._design.standardise(row), self._ridge
         widths = self.alpha * np.sqrt(squared_norms(ridge.inverse, x, eligible))
         widths[ridge.n[eligible] == 0] = np.inf
-        return (ridge.theta @ x)[eligible], widths
+        return ridge.centre + (ridge.theta @ x)[eligible], widths
 
     def _describe(self, arm: int) -> tuple[str, int]:
         count = self._encoder.n_features

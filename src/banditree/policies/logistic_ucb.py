@@ -25,7 +25,7 @@ from banditree.policies.penalty import (
 )
 from banditree.policies.rewards import check_kind
 from banditree.trees.inputs import check_whole
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FeatureName, FloatArray, Seed
 
 
 class LogisticUCB(ConfidencePolicy):
@@ -77,7 +77,7 @@ class LogisticUCB(ConfidencePolicy):
         delta: float = 0.05,
         reward: Literal["binary"] = "binary",
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)

@@ -14,7 +14,7 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_whole
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FeatureName, FloatArray, Seed
 
 
 class OnlineTreeBootstrap(TreePolicy):
@@ -65,7 +65,7 @@ class OnlineTreeBootstrap(TreePolicy):
         max_bins: int | None = 255,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
         self.prior = check_prior(prior)

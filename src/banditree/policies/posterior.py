@@ -31,9 +31,9 @@ class Evidence:
 def check_prior(prior: Any) -> tuple[float, float]:
     """Return a prior number of successes and of failures."""
     values = as_floats(prior)
-    if values is None or values.shape != (2,) or not ((values > 0) & (values <= 1e15)).all():
+    if values is None or values.shape != (2,) or not ((values >= 1e-6) & (values <= 1e9)).all():
         raise InvalidParameterError(
-            "prior must be two positive numbers, of successes and of failures, got "
+            "prior must be two numbers from 1e-6 to 1e9, of successes and of failures, got "
             f"{shorten(prior)}; (1, 1) is the uniform law"
         )
     return float(values[0]), float(values[1])

@@ -31,12 +31,25 @@ class Ridge:
     cross-validation: from these all follows for any scale. Between changes of scale and penalty,
     an observation is a rank-one update.
 
-    Rewards are counted from the first one, so that a large mean costs no precision.
+    Parameters
+    ----------
+    n_arms, width
+        How many arms there are, and how long rows are.
+    regularization
+        The penalty, or "cv".
+    centred
+        Whether r counts from `centre`, the mean of all rewards, renewed with the scale. Otherwise
+        that is 0.
     """
 
-    def __init__(self, n_arms: int, width: int, regularization: Regularization) -> None:
+    def __init__(
+        self, n_arms: int, width: int, regularization: Regularization, centred: bool
+    ) -> None:
         self._fixed = None if regularization == "cv" else float(regularization)
-        self._origin = 0.0  # the first reward
+        self._centred = centred
+        self.centre = 0.0
+        # Moments count rewards from the first one, so that a large mean costs no precision.
+        self._origin = 0.0
         self.n, self.due = np.zeros((2, n_arms), dtype=np.int64)
         self.due[:] = LEAST_ROWS
         self.penalty = np.full(n_arms, DEFAULT if self._fixed is None else self._fixed)
@@ -54,7 +67,7 @@ class Ridge:
     def add_arm(self) -> None:
         """Begin with one more arm."""
         regularization: Regularization = "cv" if self._fixed is None else self._fixed
-        fresh = Ridge(1, self.width, regularization)
+        fresh = Ridge(1, self.width, regularization, self._centred)
         for name in ARRAYS:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(fresh, name)]))
 
@@ -88,12 +101,14 @@ class Ridge:
 
     def update(self, arm: int, x: FloatArray, reward: float) -> None:
         """Bring an arm up to date with an observation that was counted, the scale unchanged."""
-        error = reward - float(self.theta[arm] @ x)
+        error = reward - self.centre - float(self.theta[arm] @ x)
         direction, growth = add_outer(self.inverse[arm], x)
         self.theta[arm] += direction * (error / growth)
 
     def rebuild(self, transform: FloatArray) -> None:
         """Compute all arms for a new scale."""
+        if self._centred:
+            self.centre = self._origin + float(self.cross[..., 0].sum() / self.n.sum())
         self._solve(slice(None), transform)
 
     def choose_penalty(self, arm: int, transform: FloatArray) -> None:
@@ -111,10 +126,10 @@ class Ridge:
         # Per fold, one system for each penalty.
         systems = np.repeat((gram.sum(axis=0) - gram)[:, None], len(GRID), axis=1)
         systems[..., range(size), range(size)] += [penalties(amount, size) for amount in GRID]
-        targets = cross + self._origin * gram[..., 0]
+        targets = cross + (self._origin - self.centre) * gram[..., 0]
         theta = np.linalg.solve(systems, (targets.sum(axis=0) - targets)[:, None, :, None])[..., 0]
         # Predictions, too, are counted from the first reward; the first column is the constant.
-        theta[..., 0] -= self._origin
+        theta[..., 0] += self.centre - self._origin
         predicted = ((theta @ gram) * theta).sum(axis=-1) - 2 * (theta @ cross[..., None])[..., 0]
         total: FloatArray = (predicted + self.squares[arm][:, None]).sum(axis=0)
         return total
@@ -122,7 +137,8 @@ class Ridge:
     def _solve(self, arms: slice, transform: FloatArray) -> None:
         raw = self.moments[arms].sum(axis=1)
         systems = transform @ raw @ transform.T
-        targets = (self.cross[arms].sum(axis=1) + self._origin * raw[..., 0]) @ transform.T
+        cross = self.cross[arms].sum(axis=1) + (self._origin - self.centre) * raw[..., 0]
+        targets = cross @ transform.T
         columns = np.arange(self.width)
         amounts = self.penalty[arms]
         systems[:, columns, columns] += [penalties(amount, self.width) for amount in amounts]
@@ -132,10 +148,10 @@ class Ridge:
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all numbers."""
         arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in ARRAYS}
-        return {**arrays, "origin": np.array(self._origin)}
+        return {**arrays, "rewards_from": np.array([self._origin, self.centre])}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Become the ridge that `state` was taken from."""
         for name in ARRAYS:
             setattr(self, name, arrays[name].copy())
-        self._origin = float(arrays["origin"])
+        self._origin, self.centre = arrays["rewards_from"].tolist()

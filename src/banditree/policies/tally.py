@@ -63,13 +63,12 @@ class Tally:
         """Return the counts."""
         return {"n": self.n, "total": self.total, "squared_error": self.squared_error}
 
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, NDArray[Any]]) -> "Tally":
-        """Return the tally that `state` was taken from."""
-        tally = cls(len(arrays["n"]))
-        tally.n, tally.total = arrays["n"], arrays["total"]
-        tally.squared_error = arrays["squared_error"]
-        return tally
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the counts of as many arms."""
+        n, total, squared_error = arrays["n"], arrays["total"], arrays["squared_error"]
+        if not n.shape == total.shape == squared_error.shape == self.n.shape:
+            raise ValueError("counts of another number of arms")
+        self.n, self.total, self.squared_error = n, total, squared_error
 
 
 def explain_leaf(

@@ -17,7 +17,7 @@ from banditree.policies.posterior import (
 )
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FeatureName, FloatArray, Seed
 
 
 class ThompsonSampling(Policy):
@@ -52,7 +52,7 @@ class ThompsonSampling(Policy):
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior)
         super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
@@ -101,4 +101,4 @@ class ThompsonSampling(Policy):
         return self._tally.state()
 
     def _restore(self, arrays: Arrays) -> None:
-        self._tally = Tally.from_state(arrays)
+        self._tally.restore(arrays)

@@ -7,15 +7,15 @@ import numpy as np
 
 from banditree import _core
 from banditree.policies.arms import Indices
-from banditree.policies.base import ESTIMATE_STREAM, Arrays, share_of_largest
-from banditree.policies.choices import check_choice
+from banditree.policies.base import Arrays, share_of_largest
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import check_choice
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_whole
-from banditree.types import Arm, Context, FeatureName, FloatArray
+from banditree.types import Arm, Context, FeatureName, FloatArray, Seed
 
 Pruning: TypeAlias = Literal["cv", "cv_every_fit"]
 Weights: TypeAlias = Literal["multinomial", "exponential"]
@@ -81,7 +81,7 @@ class TreeBootstrap(TreePolicy):
         max_bins: int | None = 255,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.pruning = None if pruning is None else check_choice("pruning", pruning, Pruning)
         self.weights = check_choice("weights", weights, Weights)
@@ -133,7 +133,7 @@ class TreeBootstrap(TreePolicy):
         cold = np.array([self._core.is_cold(arm) for arm in eligible.tolist()], dtype=np.float64)
         if cold.any():
             return share_of_largest(cold)
-        random = self._random.child(ESTIMATE_STREAM)
+        random = self._estimating()
         arms = eligible.tolist()
         return _core.win_shares([self._core.draws(arm, row, draws, random) for arm in arms])
 

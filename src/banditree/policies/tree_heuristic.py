@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from banditree import _core
 from banditree.policies.arms import Indices
 from banditree.policies.explanation import ArmExplanation
@@ -13,7 +11,7 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FeatureName, FloatArray, Seed
 
 
 class TreeHeuristic(TreePolicy):
@@ -68,7 +66,7 @@ class TreeHeuristic(TreePolicy):
         max_bins: int | None = 255,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior)
         super().__init__(

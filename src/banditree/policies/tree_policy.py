@@ -18,7 +18,7 @@ from banditree.trees import Tree
 from banditree.trees.inputs import check_whole
 from banditree.trees.rules import rule_of, way_of
 from banditree.trees.settings import Settings
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FeatureName, FloatArray, Seed
 
 
 class TreePolicy(Policy):
@@ -48,7 +48,7 @@ class TreePolicy(Policy):
         max_bins: int | None = 255,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
         self.min_split, self.min_leaf = min_split, min_leaf

@@ -54,4 +54,4 @@ class Uniform(Policy):
         return self._tally.state()
 
     def _restore(self, arrays: Arrays) -> None:
-        self._tally = Tally.from_state(arrays)
+        self._tally.restore(arrays)

@@ -49,7 +49,7 @@ bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     const auto own = static_cast<std::uint32_t>(node.feature);
     const double tolerance = node.moments.tolerance();
     const bool clear = side_is_clear(node, row);
-    Gathered gathered;
+    std::vector<std::uint32_t> gathered;  // all rows, if a search needs them
     std::vector<Search> searches;
     double gain = clear ? standing_gain(node, row) : 0;
     if (!clear || may_beat(node, own, gain)) {
@@ -117,14 +117,14 @@ void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& search
 
 // Brings together the rows below a node, if searching these features of it takes that.
 void IncrementalTree::prepare(const LiveNode& node, const std::vector<std::uint32_t>& features,
-                              std::uint32_t row, Gathered& gathered) {
+                              std::uint32_t row, std::vector<std::uint32_t>& gathered) {
     if (node.watch && node.watch->histogram) return;
-    if (gathered.rows.empty()) gather(node, row, gathered);
-    if (!rows_.exact()) finder().enter({gathered.rows, gathered.sums}, node.moments, features);
+    if (gathered.empty()) gathered = gather(node, row);
+    if (!rows_.exact()) finder().enter(gathered, node.moments, features);
 }
 
 IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint32_t feature,
-                                                const Gathered& gathered) {
+                                                const std::vector<std::uint32_t>& gathered) {
     const Groups& groups = groups_of(node, feature, gathered);
     Search search;
     search.feature = feature;
@@ -146,7 +146,7 @@ IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint3
 }
 
 const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t feature,
-                                         const Gathered& gathered) {
+                                         const std::vector<std::uint32_t>& gathered) {
     if (node.watch && node.watch->histogram)
         group_by_histogram(*node.watch->histogram, feature);
     else if (rows_.exact())
@@ -156,35 +156,35 @@ const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t fea
     return groups_;
 }
 
-SplitFinder<Sums>& IncrementalTree::finder() {
-    if (!finder_) finder_ = std::make_unique<SplitFinder<Sums>>(rows_.data(), growth_);
+RowFinder& IncrementalTree::finder() {
+    if (!finder_) finder_ = std::make_unique<RowFinder>(rows_, growth_);
     return *finder_;
 }
 
-void IncrementalTree::gather(const LiveNode& node, std::uint32_t row, Gathered& gathered) const {
-    gathered.rows = rows_below(node);
-    gathered.rows.push_back(row);
-    gathered.sums.reserve(gathered.rows.size());
-    for (const auto r : gathered.rows) gathered.sums.push_back(rows_.sums(r));
+std::vector<std::uint32_t> IncrementalTree::gather(const LiveNode& node, std::uint32_t row) const {
+    auto rows = rows_below(node);
+    rows.push_back(row);
+    return rows;
 }
 
-void IncrementalTree::group_by_value(std::uint32_t feature, const Gathered& gathered) {
-    groups_.start(gathered.rows.size());
+void IncrementalTree::group_by_value(std::uint32_t feature,
+                                     const std::vector<std::uint32_t>& gathered) {
+    groups_.start(gathered.size());
     values_.clear();
     std::vector<std::pair<double, std::uint32_t>> order;
-    order.reserve(gathered.rows.size());
-    for (std::uint32_t i = 0; i < gathered.rows.size(); ++i) {
-        const double value = rows_.value(feature, gathered.rows[i]);
+    order.reserve(gathered.size());
+    for (const auto row : gathered) {
+        const double value = rows_.value(feature, row);
         if (std::isnan(value)) {
-            groups_.missing += gathered.sums[i];
+            groups_.missing += rows_.sums(row);
             ++groups_.missing_count;
         } else {
-            order.emplace_back(value, i);
+            order.emplace_back(value, row);
         }
     }
     std::sort(order.begin(), order.end());
     const bool category = rows_.kinds()[feature] == Kind::category;
-    for (const auto& [value, i] : order) {
+    for (const auto& [value, row] : order) {
         if (values_.empty() || values_.back() < value) {
             values_.push_back(value);
             groups_.add(category ? static_cast<std::uint32_t>(value) + 1
@@ -192,7 +192,7 @@ void IncrementalTree::group_by_value(std::uint32_t feature, const Gathered& gath
                         Sums{});
             if (growth_.min_leaf > 1) groups_.counts.push_back(0);
         }
-        groups_.sums[groups_.size - 1] += gathered.sums[i];
+        groups_.sums[groups_.size - 1] += rows_.sums(row);
         if (growth_.min_leaf > 1) ++groups_.counts.back();
     }
 }
@@ -215,9 +215,8 @@ void IncrementalTree::watch(LiveNode& node, std::uint32_t row) {
     if (node.moments.n < kWatchedFrom) return;
     if (!node.watch) node.watch = std::make_unique<Watch>();
     if (node.watch->histogram || rows_.exact() || node.moments.n < histogram_from_) return;
-    Gathered gathered;
-    gather(node, row, gathered);
-    finder().enter({gathered.rows, gathered.sums}, node.moments, {});
+    const auto rows = gather(node, row);
+    finder().enter(rows, node.moments, {});
     auto histogram = std::make_unique<Histogram>();
     for (std::uint32_t f = 0; f < rows_.kinds().size(); ++f) {
         const Groups& groups = finder().group(f);

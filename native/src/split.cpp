@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
+#include <type_traits>
 
 namespace banditree {
 
@@ -47,27 +47,29 @@ std::uint32_t count_at(const Groups& groups, std::size_t i) {
     return groups.counts.empty() ? 0 : groups.counts[i];
 }
 
-std::vector<std::uint32_t> order_by_mean(const Groups& groups) {
-    std::vector<std::uint32_t> order(groups.size);
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
-        return groups.sums[a].wy / groups.sums[a].w < groups.sums[b].wy / groups.sums[b].w;
-    });
-    return order;
-}
+struct Category {
+    double mean;
+    Sums sums;
+    std::uint32_t code;
+    std::uint32_t count;
+};
 
-// For categories "missing" is a group like any other, with code 0.
-Groups with_missing(const Groups& groups) {
-    Groups all;
-    all.start(groups.size + 1);
+// Categories in order of their means, equal ones in order of their codes; "missing" is one like any
+// other, with code 0. Valid until the next call: nodes are searched by the million, and a vector of
+// its own would cost each more than the search.
+const std::vector<Category>& order_by_mean(const Groups& groups) {
+    thread_local std::vector<Category> order;
+    order.clear();
     const auto add = [&](std::uint32_t code, const Sums& sums, std::uint32_t count) {
-        all.add(code, sums);
-        if (!groups.counts.empty()) all.counts.push_back(count);
+        order.push_back({sums.wy / sums.w, sums, code, count});
     };
     if (groups.has_missing()) add(0, groups.missing, groups.missing_count);
     for (std::uint32_t i = 0; i < groups.size; ++i)
         add(groups.codes[i], groups.sums[i], count_at(groups, i));
-    return all;
+    std::sort(order.begin(), order.end(), [](const Category& a, const Category& b) {
+        return a.mean < b.mean || (a.mean == b.mean && a.code < b.code);
+    });
+    return order;
 }
 
 }  // namespace
@@ -113,15 +115,14 @@ FeatureScan scan_numbers(const Groups& groups, const Moments& node, std::uint32_
     return champion.best();
 }
 
-FeatureScan scan_categories(const Groups& present, const Moments& node, std::uint32_t min_leaf) {
-    const Groups groups = with_missing(present);
+FeatureScan scan_categories(const Groups& groups, const Moments& node, std::uint32_t min_leaf) {
     Champion champion(node, groups.counts.empty() ? 0 : min_leaf);
     Sums left;
     std::uint32_t n_left = 0;
-    const auto order = order_by_mean(groups);
+    const auto& order = order_by_mean(groups);
     for (std::uint32_t i = 0; i + 1 < order.size(); ++i) {
-        left += groups.sums[order[i]];
-        n_left += count_at(groups, order[i]);
+        left += order[i].sums;
+        n_left += order[i].count;
         champion.consider(left, n_left, [i](FeatureScan& scan) { scan.n_left = i + 1; });
     }
     return champion.best();
@@ -136,12 +137,11 @@ float bound_of(const FeatureScan& scan, bool is_own_number, const Moments& node)
                           std::numeric_limits<float>::infinity());
 }
 
-Sides sides_of(const Groups& present, std::uint32_t n_left) {
-    const Groups groups = with_missing(present);
+Sides sides_of(const Groups& groups, std::uint32_t n_left) {
     Sides sides;
-    const auto order = order_by_mean(groups);
+    const auto& order = order_by_mean(groups);
     for (std::uint32_t i = 0; i < order.size(); ++i)
-        (i < n_left ? sides.left : sides.right).push_back(groups.codes[order[i]]);
+        (i < n_left ? sides.left : sides.right).push_back(order[i].code);
     std::sort(sides.left.begin(), sides.left.end());
     std::sort(sides.right.begin(), sides.right.end());
     return sides;
@@ -158,6 +158,30 @@ void SplitFinder<Sum>::tally_dense(const Code* codes, std::uint32_t n_codes) {
             groups_.add(code, as_sums(by_code[code]));
             by_code[code] = {};
         }
+}
+
+// Where there are few codes the same one comes again soon, and its sum would have to wait for the
+// one before: so four rows at a time are summed apart. Of counts only, whose order does not matter.
+template <class Sum>
+template <class Code>
+void SplitFinder<Sum>::tally_few(const Code* codes, std::uint32_t n_codes) {
+    Sum lanes[4][kFewCodes + 1] = {};
+    const std::size_t m = node_.rows.size();
+    const auto add = [&](std::size_t lane, std::size_t i) {
+        lanes[lane][codes[node_.rows[i]]] += node_.sums[i];
+    };
+    std::size_t i = 0;
+    for (; i + 4 <= m; i += 4)
+        for (std::size_t lane = 0; lane < 4; ++lane) add(lane, i + lane);
+    for (; i < m; ++i) add(0, i);
+    for (std::uint32_t code = 0; code <= n_codes; ++code) {
+        Sum sum = lanes[0][code];
+        for (std::size_t lane = 1; lane < 4; ++lane) sum += lanes[lane][code];
+        if (code == 0)
+            by_code_[0] = sum;
+        else if (occurs(sum))
+            groups_.add(code, as_sums(sum));
+    }
 }
 
 // Two-valued features are common, and summing them in memory would wait for each sum before the
@@ -221,6 +245,8 @@ template <class Code>
 void SplitFinder<Sum>::tally(const Code* codes, std::uint32_t n_codes) {
     if (n_codes <= 2)
         tally_two(codes);
+    else if (std::is_same_v<Sum, Counts> && n_codes <= kFewCodes && node_.rows.size() > kFewCodes)
+        tally_few(codes, n_codes);
     else if (n_codes <= 2 * node_.rows.size())
         tally_dense(codes, n_codes);
     else

@@ -57,10 +57,10 @@ def test_the_table_is_aligned() -> None:
         }
     )
     assert str(explanation).splitlines() == [
-        "arm            mean     95 % interval             n  rule",
-        "3              0.250    0.200 to 0.300        12345  age > 40 and city in Berlin, Paris",
-        "a long name  -1234.500  -2000.000 to -469.000     3  always",
-        "new              -      0.000 to 1.000            0  always",
+        "arm            mean     95 % interval              n  rule",
+        "3              0.250    0.200 to 0.300         12345  age > 40 and city in Berlin, Paris",
+        "a long name  -1234.500  -2000.000 to -469.000      3  always",
+        "new              -      0.000 to 1.000             0  always",
     ]
     assert repr(explanation) == str(explanation)
 
@@ -121,7 +121,7 @@ def test_of_each_feature_only_the_tightest_conditions_are_named() -> None:
     ages = [{"age": age} for age in range(8)]
     tree = tree_of(ages, [0, 0, 5, 6, 8, 8, 2, 2])
     assert tree.depth > 2
-    assert tree.rule({"age": 2}) == "age ≤ 2.5 and age > 1.5"
+    assert tree.rule({"age": 2}) == "age > 1.5 and age ≤ 2.5"
     assert tree.rule({"age": 0}) == "age ≤ 1.5"
     assert tree.rule({"age": 7}) == "age > 5.5"
     assert tree.rule({"age": 4.2}) in ("age > 3.5 and age ≤ 5.5", "age ≤ 5.5 and age > 3.5")

@@ -117,6 +117,7 @@ def student_wins(law: Any) -> list[float]:
     laws = [
         stats.t(freedom, location, scale) for location, scale, freedom in zip(*law, strict=True)
     ]
+    tails = [10.0**-k for k in range(1, 9)] + [1 - 10.0**-k for k in range(1, 9)]
     wins = []
     for i, own in enumerate(laws):
         others = laws[:i] + laws[i + 1 :]
@@ -124,7 +125,9 @@ def student_wins(law: Any) -> list[float]:
             lambda u, own=own, others=others: np.prod([o.cdf(own.ppf(u)) for o in others]),
             0,
             1,
-            epsabs=1e-8,
+            epsabs=1e-9,
+            limit=200,
+            points=tails,
         )
         wins.append(integral)
     return wins

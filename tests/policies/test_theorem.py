@@ -58,7 +58,7 @@ def test_where_the_arms_are_alike_the_rate_is_that_of_the_theorem(
     large = SIZES[3:]
     differences = [difference(arms_of(n, tenths, sizes)) for n in large]
     slope = np.polyfit(np.log(large), np.log(differences), 1)[0]
-    assert slope == pytest.approx(-0.5, abs=0.03)
+    assert slope == pytest.approx(-0.5, abs=0.05)
 
 
 @pytest.mark.parametrize(("tenths", "sizes"), APART, ids=str)

@@ -112,9 +112,9 @@ def test_estimated_propensities(counts: Counts, weights: Any) -> None:
 
 
 @st.composite
-def bootstrap_cases(draw: st.DrawFn) -> tuple[Stream, Options, Options]:
+def bootstrap_cases(draw: st.DrawFn, reward: str) -> tuple[Stream, Options, Options]:
     """Draw a stream, settings of the policy and settings of its trees."""
-    stream = draw(streams(named=False, max_rows=14))
+    stream = draw(streams(reward=reward, named=False, max_rows=14))
     categorical = _category_columns(stream)
     options: Options = {
         "weights": draw(st.sampled_from(["multinomial", "multinomial", "exponential"])),
@@ -194,8 +194,8 @@ LITERAL: Options = {"weights": "multinomial", "cold_start": "until_success", "fo
 
 
 @pytest.mark.parametrize("pruning", ["cv", "cv_every_fit", None])
-@settings(max_examples=30)
-@given(bootstrap_cases())
+@settings(max_examples=25)
+@given(bootstrap_cases("coin"))  # of which all means are exact, so that ties are ties
 @example((EVERY_ARM_TWICE, LITERAL, PLAIN))
 def test_decisions_are_those_of_algorithm_2(
     pruning: Any, case: tuple[Stream, Options, Options]
@@ -205,8 +205,8 @@ def test_decisions_are_those_of_algorithm_2(
 
 
 @pytest.mark.parametrize("pruning", ["cv", "cv_every_fit", None])
-@settings(max_examples=30)
-@given(bootstrap_cases())
+@settings(max_examples=25)
+@given(bootstrap_cases("binary"))
 def test_draws_are_those_of_algorithm_2(
     pruning: Any, case: tuple[Stream, Options, Options]
 ) -> None:
@@ -267,7 +267,7 @@ def assert_same_policy(found: bt.TreeBootstrap, expected: bt.TreeBootstrap, stre
     assert found._core.spread == pytest.approx(expected._core.spread)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     st.sampled_from(["binary", "continuous"]).flatmap(
         lambda reward: st.tuples(st.just(reward), streams(reward=reward, max_rows=40))

@@ -49,24 +49,26 @@ def mapped(row: list[Any]) -> dict[str, Any]:
     return {f"f{j}": value for j, value in enumerate(row) if value is not None}
 
 
-BINARY = st.one_of(
-    st.just(st.integers(0, 1)), st.just(st.sampled_from([0, 0.25, 0.5, 1]))
-)  # a binary reward may also be a share
+COIN = st.integers(0, 1)
+SHARE = st.sampled_from([0, 0.25, 0.5, 1])  # a binary reward need not be whole
 
 
 @st.composite
 def streams(
     draw: st.DrawFn, *, reward: str = "binary", max_rows: int = 25, named: bool | None = None
 ) -> Stream:
-    """Draw observations of three arms; `named`: contexts are mappings (None: draw that too)."""
+    """Draw observations of three arms; `named`: contexts are mappings (None: draw that too).
+
+    Rewards are 0 or 1 ("coin"), between them ("binary") or any ("continuous").
+    """
     data: Data = draw(data_sets(max_rows=max_rows))
     named = draw(st.booleans()) if named is None else named
     n = len(data.y)
-    one = draw(BINARY)
+    one = COIN if reward == "coin" else draw(st.sampled_from([COIN, SHARE]))
     return Stream(
         [mapped(row) for row in data.rows] if named else data.rows,
         draw(st.lists(st.sampled_from(ARMS), min_size=n, max_size=n)),
-        draw(st.lists(one, min_size=n, max_size=n)) if reward == "binary" else data.y,
+        data.y if reward == "continuous" else draw(st.lists(one, min_size=n, max_size=n)),
         [mapped(row) if named else row for row in data.rows[:3] + data.others[:4]],
         tuple(f"f{j}" if named else j for j in data.named),
     )

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "banditree/grow.hpp"
+#include "banditree/row_finder.hpp"
 #include "banditree/row_store.hpp"
 
 namespace banditree {
@@ -95,12 +96,6 @@ class IncrementalTree {
         double above = 0;
         Sides sides;
     };
-    // The rows below a node that is being searched, brought together only if a search needs them.
-    struct Gathered {
-        std::vector<std::uint32_t> rows;
-        std::vector<Sums> sums;
-    };
-
     void rebuild();
     void insert(std::uint32_t row);
 
@@ -113,13 +108,15 @@ class IncrementalTree {
     bool goes_left(const LiveNode& node, std::uint32_t row) const;
 
     void prepare(const LiveNode& node, const std::vector<std::uint32_t>& features,
-                 std::uint32_t row, Gathered& gathered);
-    Search search(const LiveNode& node, std::uint32_t feature, const Gathered& gathered);
-    const Groups& groups_of(const LiveNode& node, std::uint32_t feature, const Gathered& gathered);
-    SplitFinder<Sums>& finder();
-    void group_by_value(std::uint32_t feature, const Gathered& gathered);
+                 std::uint32_t row, std::vector<std::uint32_t>& gathered);
+    Search search(const LiveNode& node, std::uint32_t feature,
+                  const std::vector<std::uint32_t>& gathered);
+    const Groups& groups_of(const LiveNode& node, std::uint32_t feature,
+                            const std::vector<std::uint32_t>& gathered);
+    RowFinder& finder();
+    void group_by_value(std::uint32_t feature, const std::vector<std::uint32_t>& gathered);
     void group_by_histogram(const Histogram& histogram, std::uint32_t feature);
-    void gather(const LiveNode& node, std::uint32_t row, Gathered& gathered) const;
+    std::vector<std::uint32_t> gather(const LiveNode& node, std::uint32_t row) const;
 
     void watch(LiveNode& node, std::uint32_t row);
     void tally(Histogram& histogram, std::uint32_t row) const;
@@ -152,7 +149,7 @@ class IncrementalTree {
     std::size_t histogram_from_ = 0;  // rows from which a node keeps a histogram
 
     // Scratch of a search.
-    std::unique_ptr<SplitFinder<Sums>> finder_;
+    std::unique_ptr<RowFinder> finder_;
     Groups groups_;
     std::vector<double> values_;
 };

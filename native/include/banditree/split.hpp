@@ -114,6 +114,8 @@ class SplitFinder {
     template <class Code>
     void tally_two(const Code* codes);
     template <class Code>
+    void tally_few(const Code* codes, std::uint32_t n_codes);
+    template <class Code>
     void tally_dense(const Code* codes, std::uint32_t n_codes);
     template <class Code>
     void tally_sparse(const Code* codes, std::uint32_t n_codes);
@@ -123,6 +125,8 @@ class SplitFinder {
     bool is_summed(std::int32_t bit) const;
     void group_flag(std::uint32_t feature, std::uint32_t bit);
     void make_room(std::uint32_t n_codes);
+
+    static constexpr std::uint32_t kFewCodes = 32;
 
     const Dataset& data_;
     Growth growth_;

@@ -9,6 +9,21 @@
 
 namespace banditree {
 
+namespace {
+
+// Whether all rows that count are in one fold, so that none can be predicted from the others.
+bool in_one_fold(const Dataset& data, const std::vector<std::uint32_t>& folds) {
+    const std::uint32_t* first = nullptr;
+    for (std::size_t row = 0; row < folds.size(); ++row) {
+        if (!(data.weight(row) > 0)) continue;
+        if (first == nullptr) first = &folds[row];
+        if (folds[row] != *first) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds) {
     std::vector<std::uint32_t> folds(n_rows);
     for (std::size_t row = 0; row < n_rows; ++row)
@@ -20,6 +35,7 @@ double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_f
     n_folds = static_cast<std::uint32_t>(std::min<std::size_t>(n_folds, data.n_rows()));
     if (n_folds < 2) return std::numeric_limits<double>::infinity();
     const auto folds = folds_of(data.n_rows(), n_folds);
+    if (in_one_fold(data, folds)) return std::numeric_limits<double>::infinity();
     const Tree full = grow(data, Sample::of(data, std::span<const double>()), growth).tree;
     return cross_validate(data, growth, full.pruning_path(), folds, n_folds).best_alpha;
 }

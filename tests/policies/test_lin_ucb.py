@@ -253,10 +253,11 @@ def play(policy: Any, observation: Observation) -> Any:
     return decided
 
 
-def test_a_loaded_policy_goes_on_as_the_saved_one(tmp_path):
-    policy = LinUCB(ARMS, alpha=0.2, seed=3)
+@pytest.mark.parametrize("reward", ["binary", "continuous"])
+def test_a_loaded_policy_goes_on_as_the_saved_one(tmp_path, reward):
+    policy = LinUCB(ARMS, alpha=0.2, reward=reward, seed=3)
     loaded = pickle.loads(pickle.dumps(policy))
-    for i, observation in enumerate(long_stream(9, 150)):
+    for i, observation in enumerate(long_stream(9, 150, binary=reward == "binary")):
         if i in (1, 9, 70, 71, 130):  # on and between renewals
             policy.save(tmp_path / "policy.bt")
             loaded = bt.load(tmp_path / "policy.bt")

@@ -164,6 +164,17 @@ def test_the_solution_in_a_long_stream():
     assert {referee.penalty(arm) for arm in "abc"} != {1.0}
 
 
+def test_an_arm_that_is_tried_late():
+    """Rows have grown long by then, and the scale is not renewed."""
+    referee = Referee(LogisticUCB(ARMS))
+    random = np.random.default_rng(6)
+    for i in range(31):
+        context = {f"f{j}": float(value) for j, value in enumerate(random.normal(size=12))}
+        referee.learn(context, "b" if i == 30 else "a", float(i % 2))
+    assert referee.policy._design._due > 31 + 1
+    referee.compare({f"f{j}": 1.0 for j in range(12)})
+
+
 def hard_rows(n: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Return rows with outliers and a pair of columns that are nearly the same."""
     random = np.random.default_rng(4)

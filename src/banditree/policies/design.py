@@ -133,13 +133,14 @@ class Design:
 
         Its products can be summed up over rows: `transform` gives those of standardised rows.
         """
-        raw = self._bits_off.copy()
+        raw = np.zeros(self.width)
+        raw[0] = 1.0
         values = _clipped(row[self._number_features]) - self._number_shift
         missing = np.isnan(values)
         values[missing] = 0.0
         raw[self._number_columns] = values
         raw[self._absences[missing]] = 1.0
-        raw[self._bits(row)] += 1.0
+        raw[self._bits(row)] = 1.0
         return raw
 
     def standardise(self, row: FloatArray) -> FloatArray:
@@ -226,9 +227,7 @@ class Design:
             table, missing = self._columns_of[feature], value != value
             if self._is_category[feature]:
                 if not missing and value not in table:
-                    # Like a number's, the shift of a bit is the value of the first row.
-                    shift = 1.0 if self.n == 0 else 0.0
-                    fresh.append((Column(BIT, feature, value), shift, False))
+                    fresh.append((Column(BIT, feature, value), 0.0, False))
             elif NUMBER in table:
                 if missing and ABSENCE not in table:
                     fresh.append((Column(ABSENCE, feature, 0.0), 0.0, False))
@@ -289,11 +288,10 @@ class Design:
         self._number_shift = self.shift[numbers]
         self._number_mean = self.mean[numbers]
         self._number_inverse = self.inverse_scale[numbers]
-        self._bits_off = -self.shift
-        self._off = (self._bits_off - self.mean) * self.inverse_scale
-        self._on = (self._bits_off + 1.0 - self.mean) * self.inverse_scale
-        self._bits_off[numbers] = self._off[numbers] = 0.0
-        self._bits_off[0] = self._off[0] = 1.0
+        self._off = -self.mean * self.inverse_scale
+        self._on = (1.0 - self.mean) * self.inverse_scale
+        self._off[numbers] = 0.0
+        self._off[0] = 1.0
         still = self.inverse_scale == 0
         still[self._absences] = still[len(self.columns) :] = False
         self._constant_columns = np.flatnonzero(still)

@@ -75,12 +75,11 @@ class Ridge:
         """Make room for longer rows; columns named in `copies` were 1 in all rows so far."""
         more = width - self.width
         if more > 0:
-            last = np.arange(self.width, width)
             self.moments = np.pad(self.moments, ((0, 0), (0, 0), (0, more), (0, more)))
             self.cross = np.pad(self.cross, ((0, 0), (0, 0), (0, more)))
             self.theta = np.pad(self.theta, ((0, 0), (0, more)))
+            # New columns are 0 until the scale is renewed, which computes the inverses anew.
             self.inverse = np.pad(self.inverse, ((0, 0), (0, more), (0, more)))
-            self.inverse[:, last, last] = 1 / self.penalty[:, None]
         for column in copies:
             self.moments[:, :, column, :] = self.moments[:, :, 0, :]
             self.moments[:, :, :, column] = self.moments[:, :, :, 0]

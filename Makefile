@@ -82,6 +82,8 @@ stub: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/trees.py
+	$(BIN)/python benchmarks/policies.py
+	$(BIN)/python benchmarks/regret.py
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis $(INSTALLED)

@@ -235,6 +235,8 @@ def test_learners_without_a_seed_get_one(learner: Any) -> None:
     one, other = learned(learner), learned(learner)
     assert one.decide_many(asked) == other.decide_many(asked)
     assert one._random.state == other._random.state
+    row = one._encoder.encode_one(asked[0])
+    assert one._draws(0, row, 12).tolist() == other._draws(0, row, 12).tolist()
     assert [n for n in learner.get_params() if n.endswith("random_state")]
     assert all(v is None for k, v in learner.get_params().items() if k.endswith("random_state"))
     assert not hasattr(learner, "classes_")  # the one that was given is never fitted

@@ -214,6 +214,32 @@ def test_draws_are_those_of_algorithm_2(
     assert_same_draws(stream, {**options, "pruning": pruning}, growth)
 
 
+@pytest.mark.parametrize(
+    ("weights", "pruning"),
+    [
+        ("multinomial", "cv"),
+        ("multinomial", "cv_every_fit"),
+        ("multinomial", None),
+        ("exponential", None),
+        pytest.param("exponential", "cv_every_fit", marks=pytest.mark.slow),
+    ],
+)
+def test_decisions_are_those_of_algorithm_2_on_a_longer_stream(weights: Any, pruning: Any) -> None:
+    mixed = mixed_stream(45)
+    names = ("age", "size", "city", "member")
+    rows, others = (
+        [[context.get(name) for name in names] for context in given]
+        for given in (mixed.contexts, mixed.others)
+    )
+    stream = Stream(rows, mixed.arms, mixed.rewards, others[:6] + others[-3:])
+    options = {"weights": weights, "pruning": pruning, "cold_start": "prior", "folds": 5}
+    assert_same_decisions(stream, options, PLAIN)
+    policy, naive = both(stream, options, PLAIN)
+    if pruning == "cv":
+        alphas = [policy._core.alpha(arm) for arm in range(3)]
+        assert alphas == pytest.approx([naive.alpha(arm) for arm in range(3)])
+
+
 def test_a_resample_in_one_fold_has_nothing_to_be_validated_on() -> None:
     """Three rows are in the folds 0, 2 and 2: without the first, the tree must be a leaf."""
     policy = bt.TreeBootstrap(

@@ -81,6 +81,7 @@ def test_decisions_follow_the_beta_laws(
 ) -> None:
     policy = taught(bt.TreeHeuristic(range(len(counts)), prior=prior, seed=3), counts, {"x": 1})
     wins = beta_wins([(s + prior[0], f + prior[1]) for s, f in counts])
+    assert list(policy.propensities({"x": 1}).values()) == pytest.approx(wins, abs=1e-9)
     decisions = policy.decide_many([{"x": 1}] * 20_000)
     assert_frequencies(decisions, dict(enumerate(wins)))
 

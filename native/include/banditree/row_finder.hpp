@@ -20,12 +20,13 @@ class RowFinder {
         const Dataset& data = store_.data();
         counting_ = data.binary && data.w.empty();
         if (counting_) {
-            counts_.clear();
-            for (const auto row : rows) counts_.push_back(Counts::of(1, data.y[row]));
+            counts_.resize(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                counts_[i] = Counts::of(1, data.y[rows[i]]);
             by_counts_.enter({rows, counts_}, moments, wanted);
         } else {
-            sums_.clear();
-            for (const auto row : rows) sums_.push_back(store_.sums(row));
+            sums_.resize(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) sums_[i] = store_.sums(rows[i]);
             by_sums_.enter({rows, sums_}, moments, wanted);
         }
     }

@@ -366,7 +366,7 @@ def _rebuild(
         return cls._unpack(header, arrays, objects)
     except StateError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (ImportError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise StateError(f"{source} cannot be restored ({error}); load an intact copy") from error
 
 

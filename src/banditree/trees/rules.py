@@ -1,7 +1,6 @@
 """The rule that leads a context to its leaf, in words."""
 
 from dataclasses import replace
-from math import isnan
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from banditree import _core
@@ -37,13 +36,13 @@ def way_of(core: _core.Tree, row: FloatArray) -> Way:
         if feature < 0:
             return Way(steps, int(n), mean, cost)
         value = float(row[int(feature)])
-        goes_left = bool(missing_left)
-        if side >= 0 and not isnan(value):
-            left_ids, right_ids = sides[int(side)]
-            goes_left = value in left_ids or (value not in right_ids and goes_left)
-        elif not isnan(value):
-            goes_left = value <= threshold
-        steps.append(Step("left" if goes_left else "right", isnan(value)))
+        is_left, is_right = value <= threshold, value > threshold
+        if side >= 0:
+            is_left, is_right = (value in ids for ids in sides[int(side)])
+        # A category that the node has not seen counts as missing.
+        is_missing = not is_left and not is_right
+        goes_left = is_left or (is_missing and bool(missing_left))
+        steps.append(Step("left" if goes_left else "right", is_missing))
         at = at + 1 if goes_left else int(right)
 
 

@@ -118,7 +118,7 @@ void BanditForest::learn(std::uint32_t arm, Context context, double reward) {
     if (!(reward >= 0 && reward <= 1)) throw std::invalid_argument("rewards must be in [0, 1]");
     if (warming_up()) {
         buffer_.push_back({arm, reward, {context.begin(), context.end()}});
-        if (buffer_.size() == kWarmUp) plant();
+        if (buffer_.size() == settings_.warm_up) plant();
         return;
     }
     const BitView view(bits(), context);
@@ -269,7 +269,7 @@ std::vector<double> BanditForest::dump() const {
 void BanditForest::read_settings(StateReader& in) const {
     constexpr std::uint32_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
     StateReader::require(in.whole(kLargest32) == kFormat);
-    ForestSettings settings;
+    ForestSettings settings = settings_;  // how long it warms up is the same for all
     settings.n_trees = static_cast<std::uint32_t>(in.whole(kLargest32));
     settings.depth = static_cast<std::uint32_t>(in.whole(kLargest32));
     settings.delta = in.number();
@@ -282,7 +282,7 @@ void BanditForest::read_settings(StateReader& in) const {
 
 void BanditForest::read_observations(StateReader& in) {
     buffer_.resize(in.length());
-    StateReader::require(buffer_.size() < kWarmUp);
+    StateReader::require(buffer_.size() < settings_.warm_up);
     for (Observation& seen : buffer_) {
         seen.arm = in.index(n_arms());
         seen.reward = in.between(0, 1);

@@ -19,6 +19,7 @@ void OnlineTreeBootstrap::add_arm() {
 }
 
 void OnlineTreeBootstrap::set_kinds(const std::vector<Kind>& kinds) {
+    for (const Arm& arm : arms_) arm.rows.check_kinds(kinds);
     for (Arm& arm : arms_) {
         arm.rows.set_kinds(kinds);
         for (auto& replica : arm.replicas) replica->set_kinds(kinds);

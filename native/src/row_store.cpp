@@ -12,12 +12,16 @@
 
 namespace banditree {
 
-bool RowStore::set_kinds(const std::vector<Kind>& kinds) {
+void RowStore::check_kinds(const std::vector<Kind>& kinds) const {
     if (kinds.size() < kinds_.size()) throw std::invalid_argument("features cannot be taken away");
     for (std::size_t f = 0; f < kinds_.size(); ++f)
         if (kinds[f] != kinds_[f] && !columns_[f].empty_of_values())
             throw std::invalid_argument("feature " + std::to_string(f) +
                                         " has values of the other kind");
+}
+
+bool RowStore::set_kinds(const std::vector<Kind>& kinds) {
+    check_kinds(kinds);
     if (kinds == kinds_) return false;
     columns_.resize(kinds.size());
     for (std::size_t f = kinds_.size(); f < kinds.size(); ++f)

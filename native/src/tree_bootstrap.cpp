@@ -17,6 +17,7 @@ void TreeBootstrap::add_arm() {
 }
 
 void TreeBootstrap::set_kinds(const std::vector<Kind>& kinds) {
+    for (const Arm& arm : arms_) arm.rows.check_kinds(kinds);
     for (Arm& arm : arms_) {
         arm.rows.set_kinds(kinds);
         arm.exact = Dataset();

@@ -10,6 +10,7 @@ void TreeHeuristic::add_arm() {
 }
 
 void TreeHeuristic::set_kinds(const std::vector<Kind>& kinds) {
+    for (const auto& arm : arms_) arm->rows().check_kinds(kinds);
     for (auto& arm : arms_) arm->set_kinds(kinds);
     kinds_ = kinds;
 }

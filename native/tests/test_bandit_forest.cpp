@@ -20,6 +20,8 @@ using Values = std::vector<double>;
 using Kinds = std::vector<Kind>;
 using Arms = std::vector<std::uint32_t>;
 
+constexpr std::uint32_t kWarmUp = 100;
+
 ForestSettings settings_of(std::uint32_t n_trees, std::uint32_t depth, double epsilon_low,
                            double epsilon_high) {
     ForestSettings settings;
@@ -28,6 +30,7 @@ ForestSettings settings_of(std::uint32_t n_trees, std::uint32_t depth, double ep
     settings.epsilon_low = epsilon_low;
     settings.epsilon_high = epsilon_high;
     settings.seed = 7;
+    settings.warm_up = kWarmUp;
     return settings;
 }
 
@@ -244,7 +247,7 @@ TEST(a_path_without_observations_tries_every_arm) {
 TEST(warm_up_explores_and_loses_nothing) {
     BanditForest forest = forest_of(settings_of(3, 2, 0.4, 0.8), 3, Kinds(2, Kind::number));
     const Values context = {0, 1};
-    for (std::uint32_t i = 0; i < BanditForest::kWarmUp - 1; ++i)
+    for (std::uint32_t i = 0; i < kWarmUp - 1; ++i)
         forest.learn(i % 2, Values{double(i), 1}, i % 2);
     CHECK(forest.warming_up());
     CHECK(forest.propensities(context, arms_up_to(2)) == (Values{0.5, 0.5}));

@@ -21,7 +21,6 @@ namespace banditree {
 // forest learns them in their order. The state depends on the calls and the seed only.
 class BanditForest {
  public:
-    static constexpr std::size_t kWarmUp = 500;
     using Context = std::span<const double>;
     using Arms = std::span<const std::uint32_t>;
 

@@ -17,6 +17,7 @@ struct ForestSettings {
     double epsilon_low = 0.4;
     double epsilon_high = 0.8;
     std::uint64_t seed = 0;
+    std::uint32_t warm_up = 500;  // observations that make the bits
 
     bool operator==(const ForestSettings&) const = default;
 };

@@ -16,8 +16,10 @@ class RowStore {
     // max_bins 0: exact, and then there are no codes until a tree needs them.
     explicit RowStore(std::uint32_t max_bins) : max_bins_(max_bins) {}
 
-    // Features may be added, and one without a value so far may become a category. True if anything
-    // changed. Throws std::invalid_argument.
+    // Features may be added, and one without a value so far may become a category. Throws
+    // std::invalid_argument.
+    void check_kinds(const std::vector<Kind>& kinds) const;
+    // True if anything changed. Throws as check_kinds.
     bool set_kinds(const std::vector<Kind>& kinds);
     void append(std::span<const double> context, double reward, double weight);
     // Follows the schedule of docs/trees.md once rows have been appended; true if that changed

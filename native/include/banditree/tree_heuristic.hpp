@@ -22,6 +22,7 @@ class TreeHeuristic {
     TreeHeuristic& operator=(const TreeHeuristic&) = delete;
 
     void add_arm();
+    // For all arms or, if it throws std::invalid_argument, for none.
     void set_kinds(const std::vector<Kind>& kinds);
     void learn(std::uint32_t arm, std::span<const double> context, double reward);
     // The same as learning the rows one by one.

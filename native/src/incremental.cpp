@@ -61,6 +61,7 @@ void IncrementalTree::insert(std::uint32_t row) {
         LiveNode& node = nodes_[at];
         node.moments.add(rows_.data().weight(row), rows_.data().y[row]);
         node.kept = {};
+        node.fate = Fate::unknown;
         if (node.watch && node.watch->histogram) tally(*node.watch->histogram, row);
         if (node.is_leaf()) {
             push_tight(node.rows, row);

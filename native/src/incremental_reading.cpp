@@ -51,11 +51,26 @@ void IncrementalTree::set_alpha(double alpha) {
 
 const Moments& IncrementalTree::pruned_leaf(const double* context) {
     std::int32_t at = 0;
-    while (survives(at)) {
+    while (fate_of(at) == Fate::split) {
         const LiveNode& node = nodes_[at];
-        at = context_goes_left(node, context[node.feature]) ? node.left : node.right;
+        const double value = context[node.feature];
+        const bool number = node.side_of.empty();
+        // A missing value is not below any threshold, so it is looked at more closely.
+        const bool left = (number && value <= node.cut) ||
+                          ((!number || std::isnan(value)) && context_goes_left(node, value));
+        at = left ? node.left : node.right;
     }
     return nodes_[at].moments;
+}
+
+IncrementalTree::Fate IncrementalTree::fate_of(std::int32_t at) {
+    if (nodes_[at].fate == Fate::unknown) {
+        const bool split = survives(at);
+        LiveNode& node = nodes_[at];
+        node.fate = split ? Fate::split : Fate::leaf;
+        if (split && node.side_of.empty()) node.cut = threshold(node);
+    }
+    return nodes_[at].fate;
 }
 
 // Whether a node whose ancestors all do is still split after pruning.

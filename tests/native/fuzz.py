@@ -308,15 +308,17 @@ class Player:
             record.succeeded += 1
             return result
         except Exception as error:
-            allowed = CORE_ERRORS if name.startswith("_core.") else PUBLIC_ERRORS
-            allowed_here = isinstance(error, allowed) and not isinstance(error, RecursionError)
-            if not allowed_here and not from_unfriendly(error):
+            if not self.may_raise(name, error) and not from_unfriendly(error):
                 record.bug(name, text, error)
         finally:
             elapsed = time.perf_counter() - begin
             if elapsed > record.longest:
                 record.longest, record.longest_call = elapsed, text
         return None
+
+    def may_raise(self, name: str, error: Exception) -> bool:
+        allowed = CORE_ERRORS if name.startswith("_core.") else PUBLIC_ERRORS
+        return isinstance(error, allowed) and not isinstance(error, RecursionError)
 
     def keep(self, kind: str, thing: Any) -> None:
         if thing is None:
@@ -788,13 +790,18 @@ def limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, 6 * 2**30))
 
 
-def child(seconds: float, seed: int, log: Path) -> int:
+def started(log: Path) -> Record:
+    """Make the process strict, and begin to record."""
     faulthandler.enable()
     limit_memory()
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", message="nanobind: attempted to")
     sys.setswitchinterval(1e-4)
-    record = Record(LastCalls(log))
+    return Record(LastCalls(log))
+
+
+def child(seconds: float, seed: int, log: Path) -> int:
+    record = started(log)
     draw = Draw(seed)
     core = CorePlayer(draw, record, {}, alone=True)
     public = PublicPlayer(draw, record, {}, alone=True)
@@ -820,10 +827,10 @@ def report(record: Record) -> int:
     return 1 if record.bugs else 0
 
 
-def parent(seconds: float, seed: int) -> int:
+def parent(seconds: float, seed: int, script: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "calls"
-        command = [sys.executable, *sys.orig_argv[1 : sys.orig_argv.index(sys.argv[0])], __file__]
+        command = [sys.executable, *sys.orig_argv[1 : sys.orig_argv.index(sys.argv[0])], script]
         process = subprocess.Popen([*command, str(seconds), str(seed), str(log)])
         try:
             status = process.wait(seconds + 60)
@@ -837,13 +844,16 @@ def parent(seconds: float, seed: int) -> int:
         return status and 1
 
 
-def main(arguments: list[str]) -> int:
+Child = Callable[[float, int, Path], int]  # seconds, seed, where to write the last calls
+
+
+def main(arguments: list[str], child: Child, script: str) -> int:
     seconds = float(arguments[0])
     seed = int(arguments[1]) if len(arguments) > 1 else random.SystemRandom().getrandbits(32)
     if len(arguments) > 2:
         return child(seconds, seed, Path(arguments[2]))
-    return parent(seconds, seed)
+    return parent(seconds, seed, script)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], child, __file__))

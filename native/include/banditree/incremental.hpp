@@ -67,6 +67,8 @@ class IncrementalTree {
 
         bool knows(std::uint32_t wanted) const { return leaves > 0 && levels >= wanted; }
     };
+    // What becomes of a node, if the nodes above it survive: known until a row comes by.
+    enum class Fate : std::uint8_t { unknown, leaf, split };
     // Numbers are compared by key: the bin if the tree has bins, else the value itself.
     enum Side : std::uint8_t { kUnseen, kLeft, kRight };
     struct LiveNode {
@@ -85,6 +87,8 @@ class IncrementalTree {
         std::vector<std::uint32_t> rows;    // of a leaf
         std::unique_ptr<Watch> watch;
         Kept kept;
+        Fate fate = Fate::unknown;
+        double cut = 0;  // the threshold of a number's split that survives
 
         bool is_leaf() const { return feature < 0; }
     };
@@ -136,6 +140,7 @@ class IncrementalTree {
     bool follows_missing_left(const LiveNode& node) const;
     bool context_goes_left(const LiveNode& node, double value) const;
     double gain(const LiveNode& node) const;
+    Fate fate_of(std::int32_t node);
     bool survives(std::int32_t node);
     void find_kept(std::int32_t node);
     std::uint32_t levels_at(std::int32_t node, std::uint32_t at_most) const;

@@ -239,16 +239,15 @@ class Encoder:
         return Feature(name, "category" if name in self.categorical else "unknown")
 
     def _fits(self, array: NDArray[Any]) -> bool:
-        """Return whether the core can read a 1-D array as it is."""
-        if array.shape != self._shape or array.dtype != FLOAT64:
-            return False
-        flags = array.flags
-        return flags.c_contiguous and flags.aligned
+        """Return whether the core can read a 1-D array as it is; false for unusual ones that it can.
+
+        One look at the flags takes as long as all else, hence the one for all that is needed.
+        """
+        return array.shape == self._shape and array.dtype == FLOAT64 and array.flags.carray
 
     def _is_coded(self, array: NDArray[Any]) -> bool:
-        """Return whether the core can read a 1-D array, but for the ids of its categories."""
-        fits = array.shape == self._coded_shape and array.dtype == FLOAT64
-        return fits and array.flags.c_contiguous and array.flags.aligned
+        """Return whether the core can read a copy of a 1-D array, but for the ids of categories."""
+        return array.shape == self._coded_shape and array.dtype == FLOAT64
 
     def _coded(self, array: FloatArray) -> tuple[FloatArray, bool]:
         """Return the row of an array, and whether all of its categories are known."""

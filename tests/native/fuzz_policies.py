@@ -1,0 +1,557 @@
+"""Random calls on all policies and their engines: ``python fuzz_policies.py SECONDS [SEED]``.
+
+As fuzz.py, with whose players and child process it works.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import hashlib
+import math
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import banditree as bt
+from banditree import BanditreeError, _core
+from banditree.policies import files
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from native import fuzz
+from native.fuzz import FORMS, SIZES, Draw, Player, PublicPlayer, Record, roundtrip
+
+CORE_ERRORS = (*fuzz.CORE_ERRORS, IndexError, MemoryError)
+HERE = Path(__file__).parent
+# In place of small numbers. Anything between would be granted, and fill memory or time.
+NO_SIZE = (0, -1, 1.5, True, None, "3", math.nan, 2**32, 2**63, 2**64, [3])
+
+
+def size(draw: Draw, good: Any, wrong: float = 0.02) -> Any:
+    return draw.one_of(NO_SIZE) if draw.chance(wrong) else good
+
+
+@dataclass
+class Kept:
+    """An engine or a policy, and what its contexts look like: the kinds or the form."""
+
+    thing: Any
+    contexts: Any
+
+
+class StrictPlayer(Player):
+    """What the core may raise; policies only their own errors, or that a call has no such form."""
+
+    def may_raise(self, name: str, error: Exception) -> bool:
+        if name.startswith("_core."):
+            return isinstance(error, CORE_ERRORS) and not isinstance(error, RecursionError)
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        is_of_call = trace is None or Path(trace.tb_frame.f_code.co_filename).parent == HERE
+        return isinstance(error, BanditreeError) or (isinstance(error, TypeError) and is_of_call)
+
+
+# ---- the engines ----
+
+
+class EnginePlayer(StrictPlayer):
+    def engine(self) -> None:
+        draw = self.draw
+        growth = {key: draw.mostly(value, 0.01) for key, value in draw.growth().items()}
+        growth["folds"] = draw.one_of((2, 3, 10, 2**31 - 1)) if draw.chance(0.1) else 3
+        growth["folds"] = size(draw, growth["folds"])
+        growth["binary"] = draw.chance(0.5)
+        prior = {
+            key: draw.mostly(draw.one_of((1.0, 0.5, 3.0))) for key in ("successes", "failures")
+        }
+        seed = draw.mostly(draw.random.getrandbits(64), 0.01)
+        name, settings = draw.one_of(
+            (
+                ("TreeHeuristic", growth | prior),
+                (
+                    "TreeBootstrap",
+                    growth
+                    | {"exponential": draw.chance(0.5), "prior": draw.chance(0.5)}
+                    | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
+                    | {"patience": size(draw, 1 + draw.below(9))},
+                ),
+                (
+                    "OnlineTreeBootstrap",
+                    growth | prior | {"replicas": size(draw, 1 + draw.below(9)), "seed": seed},
+                ),
+                (
+                    "BanditForest",
+                    {
+                        "n_trees": size(draw, 1 + draw.below(4)),
+                        "depth": size(draw, 1 + draw.below(3)),
+                    }
+                    | {"delta": draw.mostly(draw.one_of((0.05, 0.9, 0.999)))}
+                    | {"epsilon_low": draw.mostly(0.4), "epsilon_high": draw.mostly(0.8)}
+                    | {"seed": seed},
+                ),
+            )
+        )
+        engine = self.call(f"_core.{name}", getattr(_core, name), **settings)
+        if engine is None:
+            return
+        for _ in range(draw.below(4)):
+            engine.add_arm()
+        self.keep("engine", Kept(engine, np.zeros(0, np.uint8)))
+        self.changes(Kept(engine, np.zeros(0, np.uint8)))
+
+    def on_engine(self, kept: Kept, method: str, *args: Any) -> Any:
+        name = f"_core.{type(kept.thing).__name__}.{method}"
+        function = getattr(kept.thing, method, None)
+        return None if function is None else self.call(name, function, *args)
+
+    def plays(self) -> None:
+        kept = self.pick("engine")
+        if kept is None or self.draw.chance(0.01):
+            self.engine()
+            return
+        turns = (self.learns, self.learns, self.learns, self.decides, self.decides, self.asks)
+        self.draw.one_of((*turns, *turns, self.shows, self.restores, self.changes))(kept)
+
+    def changes(self, kept: Kept) -> None:
+        draw = self.draw
+        if draw.chance(0.1):
+            self.on_engine(kept, "add_arm")
+        if draw.chance(0.3):
+            self.on_engine(kept, "set_active", self.arm(kept), draw.mostly(draw.chance(0.5)))
+        more = draw.numpy.integers(0, 2, draw.below(3)).astype(np.uint8)
+        kinds = np.concatenate([kept.contexts, more])[: 6 if draw.chance(0.9) else -1]
+        if len(kinds) and draw.chance(0.1):
+            kinds[draw.below(len(kinds))] ^= 1
+        before, given = self.record.succeeded, draw.mostly(kinds)
+        self.on_engine(kept, "set_categorical", given)
+        if self.record.succeeded > before:
+            kept.contexts = np.array(given)
+            for other in self.pool["engine"]:
+                if other.thing is kept.thing:
+                    other.contexts = kept.contexts
+
+    def arm(self, kept: Kept) -> Any:
+        return self.draw.mostly(self.draw.below(kept.thing.n_arms or 1))
+
+    def arms(self, kept: Kept, n: int) -> Any:
+        n_arms = max(kept.thing.n_arms, 1) + self.draw.chance(0.01)
+        return self.draw.mostly(self.draw.numpy.integers(0, n_arms, n), 0.02)
+
+    def eligible(self, kept: Kept) -> Any:
+        arms = np.arange(kept.thing.n_arms)
+        self.draw.numpy.shuffle(arms)
+        return self.draw.mostly(arms[: 1 + self.draw.below(4)].copy(), 0.02)
+
+    def context(self, kept: Kept) -> Any:
+        return self.draw.mostly(self.draw.matrix(1, kept.contexts)[0])
+
+    def learns(self, kept: Kept) -> None:
+        draw = self.draw
+        n = 600 if draw.chance(0.03) else draw.rows()
+        forest = isinstance(kept.thing, _core.BanditForest)
+        binary = draw.chance(0.95 if forest else 0.5)
+        rewards = draw.numpy.integers(0, 2, n).astype(float) if binary else draw.rewards(n)
+        if n and draw.chance(0.5):
+            reward = draw.mostly(float(rewards[0]))
+            self.on_engine(kept, "learn", self.arm(kept), self.context(kept), reward)
+        else:
+            contexts = draw.mostly(draw.matrix(n, kept.contexts))
+            arms = self.arms(kept, n)
+            self.on_engine(kept, "learn_many", arms, contexts, draw.mostly(rewards))
+        if self.draw.chance(0.05):
+            self.pool["engine"].remove(kept)  # those that live long are slow
+
+    def decides(self, kept: Kept) -> None:
+        draw, eligible = self.draw, self.eligible(kept)
+        random = draw.mostly(_core.Generator(draw.below(9)), 0.01)
+        what = draw.one_of(("decide", "decide_many", "decide_greedily"))
+        given = self.context(kept)
+        if what == "decide_many":
+            given = draw.mostly(draw.matrix(draw.below(4), kept.contexts))
+        arms = self.on_engine(kept, what, given, eligible, random)
+        if arms is not None:
+            fine = set(np.atleast_1d(arms).tolist()) <= set(eligible.tolist())
+            self.check(f"_core.{type(kept.thing).__name__}", fine, f"{arms} of {eligible}")
+
+    def asks(self, kept: Kept) -> None:
+        draw, context, arm = self.draw, self.context(kept), self.arm(kept)
+        random, n = _core.Generator(3), draw.mostly(draw.one_of((0, 1, 5)), 0.02)
+        n = draw.one_of(SIZES) if isinstance(n, int) and n > 3000 else n
+        name, arguments = draw.one_of(
+            (
+                ("evidence", (context, self.eligible(kept))),
+                ("predictions", (arm, context)),
+                ("draws", (arm, context, n, random)),
+                ("predict", (arm, context)),
+                ("propensities", (context, self.eligible(kept))),
+                ("expected_rewards", (context,)),
+                ("explain", (context, arm)),
+                ("members", (arm, draw.mostly(draw.below(100)))),
+            )
+        )
+        self.on_engine(kept, name, *arguments)
+
+    def shows(self, kept: Kept) -> None:
+        draw, arm = self.draw, self.arm(kept)
+        name = draw.one_of(("tree", "alpha", "edges", "standing", "is_cold", "n_rows", "rows"))
+        online = name == "tree" and isinstance(kept.thing, _core.OnlineTreeBootstrap)
+        self.on_engine(kept, name, *((arm, draw.mostly(0, 0.2)) if online else (arm,)))
+        full, spread = f"_core.{type(kept.thing).__name__}.spread", (10.0, 0.5, 2.0)
+        self.call(full, lambda: (getattr(kept.thing, "spread", 0), getattr(kept.thing, "bytes", 0)))
+        if draw.chance(0.05) and hasattr(kept.thing, "spread"):
+            self.call(full, setattr, kept.thing, "spread", draw.mostly(spread, 0.3))
+
+    def restores(self, kept: Kept) -> None:
+        draw = self.draw
+        if isinstance(kept.thing, _core.BanditForest):
+            state = self.on_engine(kept, "dump")
+            kinds = kept.contexts
+            for _ in range(draw.below(3)):
+                state = draw.poked(state)
+            before = self.record.succeeded
+            self.on_engine(kept, "restore", draw.mostly(state, 0.1))
+            if self.record.succeeded > before and len(kinds):
+                self.on_engine(kept, "set_categorical", kinds)
+        elif isinstance(kept.thing, _core.TreeBootstrap):
+            n, arm = draw.below(20), self.arm(kept)
+            standing = tuple(draw.mostly(v, 0.05) for v in (draw.below(3), draw.below(9), False))
+            contexts = draw.mostly(draw.matrix(n, kept.contexts))
+            rewards = draw.mostly(draw.rewards(n))
+            self.on_engine(kept, "restore", arm, contexts, rewards, draw.mostly(standing))
+        if draw.chance(0.1):
+            name = f"_core.{type(kept.thing).__name__}"
+            self.call(name, draw.one_of((copy.copy, copy.deepcopy, roundtrip)), kept.thing)
+
+    def functions(self) -> None:
+        draw = self.draw
+        n = 1 + draw.below(5)
+        shapes = [draw.mostly(draw.numpy.exponential(size=n) * 10 ** draw.below(4)) for _ in "abc"]
+        shapes = [draw.poked(a) if draw.chance(0.03) else a for a in shapes if a is not None]
+        act = draw.below(4)
+        if act == 0:
+            wins = self.call(
+                "_core.beta_win_probabilities", _core.beta_win_probabilities, *shapes[:2]
+            )
+        elif act == 1:
+            arguments = shapes[0], draw.mostly(draw.numpy.normal(size=n) ** 2), 2 + draw.weights(n)
+            function = _core.student_win_probabilities
+            wins = self.call("_core.student_win_probabilities", function, *arguments)
+        elif act == 2:
+            values = [draw.mostly(draw.rewards(1 + draw.below(9)), 0.02) for _ in range(n)]
+            wins = self.call("_core.win_shares", _core.win_shares, draw.mostly(values, 0.02))
+        else:
+            n_rows = draw.mostly(draw.one_of(SIZES), 0.0)
+            self.call("_core.folds_of", _core.folds_of, n_rows, size(draw, 3, 0.1))
+            return
+        fine = wins is None or (abs(wins.sum() - 1) < 1e-9 and (wins >= 0).all())
+        self.check("_core.win", fine, f"{wins} is no distribution")
+
+    def codes(self) -> None:
+        draw, n = self.draw, self.draw.below(5)
+        ids = {float(draw.one_of(range(9))): float(i) for i in range(4)}
+        ids[draw.one_of((math.nan, 1.5, "a", None, 2**70, -0.0))] = draw.mostly(0.0)
+        features = [(draw.mostly(i, 0.02), ids) for i in range(n) if draw.chance(0.5)]
+        made = self.call("_core.CategoryCodes", _core.CategoryCodes, size(draw, n), features)
+        if made is not None:
+            for _ in range(4):
+                row = draw.mostly(draw.matrix(1, np.full(n, draw.below(2)))[0], 0.05)
+                self.call("_core.CategoryCodes.encode", made.encode, row)
+
+    def turns(self) -> list[Callable[[], None]]:
+        return [self.engine, *[self.plays] * 12, self.functions, self.functions, self.codes]
+
+
+# ---- the policies ----
+
+GOOD_ARMS = ["golf", "tennis", 7, "Łódź"]
+
+
+class PolicyPlayer(StrictPlayer, PublicPlayer):
+    def __init__(self, *args: Any, folder: Path, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.path = folder / f"{threading.get_ident()}.bt"
+
+    def parameters(self, name: str, binary: bool) -> dict[str, Any]:
+        draw = self.draw
+        growth = super().settings() | {"folds": size(draw, draw.one_of((2, 3, 10)))}
+        categorical = {"categorical": growth.pop("categorical", ())}
+        prior = {"prior": draw.mostly(draw.one_of(((1.0, 1.0), (0.5, 3), (1e-6, 1e9))))}
+        patience = {"patience": size(draw, 1 + draw.below(9))}
+        cold = {"cold_start": draw.mostly(draw.one_of(("prior", "until_success")))} | patience
+        ucb = {"alpha": draw.mostly(draw.one_of((0, 0.1, 1.0)))}
+        ucb["regularization"] = draw.mostly(draw.one_of(("cv", "cv", 1.0, 1e-9)))
+        delta, learner = (
+            draw.mostly(0.05),
+            DecisionTreeClassifier if binary else DecisionTreeRegressor,
+        )
+        tree = {"depth": size(draw, 1 + draw.below(3)), "trees": size(draw, 1 + draw.below(7))}
+        own = {
+            "ThompsonSampling": prior,
+            "Greedy": growth | prior,
+            "TreeHeuristic": growth | prior,
+            "TreeBootstrap": growth
+            | cold
+            | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
+            | {"weights": draw.mostly(draw.one_of(("multinomial", "exponential")))},
+            "OnlineTreeBootstrap": growth | prior | {"replicas": size(draw, 1 + draw.below(9))},
+            "BanditForest": tree | {"delta": delta, "epsilon": draw.mostly((0.4, 0.8))},
+            "LinUCB": ucb,
+            "LogisticUCB": ucb | {"delta": delta, "horizon": size(draw, 100)},
+            "Bootstrap": cold | {"learner": draw.mostly(learner(max_depth=2))},
+        }.get(name, {})
+        return {
+            key: v for key, v in own.items() if key == "learner" or draw.chance(0.5)
+        } | categorical
+
+    def policy(self) -> None:
+        draw, binary = self.draw, self.draw.chance(0.6)
+        names = ("Uniform", "ThompsonSampling", "Greedy", "TreeHeuristic", "TreeBootstrap")
+        names += ("OnlineTreeBootstrap", "BanditForest", "LinUCB", "LogisticUCB")
+        name = "Bootstrap" if draw.chance(0.05) else draw.one_of(names)
+        settings = self.parameters(name, binary) | {"seed": draw.mostly(draw.below(99))}
+        settings["reward"] = draw.mostly("binary" if binary else "continuous", 0.02)
+        arms = draw.mostly(GOOD_ARMS[: 1 + draw.below(4)])
+        made = self.call(name, getattr(bt, name), arms=arms, **settings)
+        if made is not None:
+            self.keep("policy", Kept(made, draw.one_of(FORMS)))
+
+    def on_policy(self, kept: Kept, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Call; what raised must have changed nothing, and the policy must still decide."""
+        policy, results = kept.thing, []
+        changes = method.startswith(("learn", "add", "remove"))
+        before = policy._pack() if changes and self.alone and self.draw.chance(0.1) else None
+        name = f"{type(policy).__name__}.{method}"
+        self.call(name, lambda: results.append(getattr(policy, method)(*args, **kwargs)))
+        if results:
+            return results[0]
+        if before is not None:
+            self.check(name, policy._pack() == before, f"{name} raised and changed the policy")
+        self.still_decides(kept, name)
+        return None
+
+    def still_decides(self, kept: Kept, after: str) -> None:
+        policy = kept.thing
+        named = policy._encoder.state()["named"]
+        context = {} if named is not False else [None] * policy._encoder.n_features
+        try:
+            arm = policy.decide(context)
+            self.check(after, not self.alone or arm in policy.arms, f"{arm!r} after {after}")
+        except Exception as error:
+            self.record.bug(after, f"no decision for {context} after {after}", error)
+
+    def arm(self, kept: Kept) -> Any:
+        return self.draw.mostly(self.draw.one_of(kept.thing.arms))
+
+    def eligible(self, kept: Kept) -> Any:
+        draw, arms = self.draw, list(kept.thing.arms)
+        draw.random.shuffle(arms)
+        return draw.mostly(draw.one_of((None, arms[: 1 + draw.below(3)])), 0.03)
+
+    def plays(self) -> None:
+        kept = self.pick("policy")
+        if kept is None or self.draw.chance(0.02):
+            self.policy()
+            return
+        turns = (self.learns, self.learns, self.decides, self.asks)
+        rare = (self.changes_arms, self.stores, self.loads_damaged, self.shows)
+        self.draw.one_of((*turns * 3, *rare))(kept)
+
+    def learns(self, kept: Kept) -> None:
+        draw, policy = self.draw, kept.thing
+        n = 550 if isinstance(policy, bt.BanditForest) and draw.chance(0.1) else draw.rows()
+        binary = draw.chance(0.98 if policy.reward == "binary" else 0.3)
+        rewards = draw.numpy.integers(0, 2, n).astype(float) if binary else draw.rewards(n)
+        if n and draw.chance(0.6):
+            context, reward = draw.mostly(self.context(kept.contexts)), draw.mostly(rewards[0])
+            self.on_policy(kept, "learn", context, self.arm(kept), reward)
+        else:
+            arms = draw.mostly([draw.one_of(policy.arms) for _ in range(n)])
+            contexts = self.contexts(kept.contexts, n)
+            self.on_policy(kept, "learn_many", contexts, arms, draw.mostly(rewards))
+        if draw.chance(0.02) and kept in self.pool["policy"]:
+            self.pool["policy"].remove(kept)
+
+    def decides(self, kept: Kept) -> None:
+        arms, draw = self.eligible(kept), self.draw
+        if draw.chance(0.6):
+            context = draw.mostly(self.context(kept.contexts))
+            chosen = [self.on_policy(kept, "decide", context, arms)]
+        else:
+            contexts = self.contexts(kept.contexts, draw.below(4))
+            chosen = self.on_policy(kept, "decide_many", contexts, arms) or []
+        known = {*kept.thing._arms.names, None}
+        self.check("decide", set(chosen) <= known, f"{chosen} are not among {known}")
+
+    def asks(self, kept: Kept) -> None:
+        draw = self.draw
+        name = draw.one_of(("propensities", "expected_rewards", "explain"))
+        resamples = name == "propensities" and isinstance(
+            kept.thing, bt.TreeBootstrap | bt.Bootstrap
+        )
+        more = {"draws": size(draw, 1 + draw.below(9))} if resamples else {}
+        context = draw.mostly(self.context(kept.contexts))
+        answer = self.on_policy(kept, name, context, self.eligible(kept), **more)
+        if isinstance(answer, dict):
+            numbers = np.array(list(answer.values()))
+            fine = np.isfinite(numbers).all()
+            if name == "propensities":
+                fine = fine and (numbers >= 0).all() and abs(numbers.sum() - 1) < 1e-6
+            self.check(f"{type(kept.thing).__name__}.{name}", bool(fine), f"{name}: {answer}")
+        elif answer is not None:
+            self.call("Explanation.__str__", lambda: (str(answer), repr(answer)))
+
+    def changes_arms(self, kept: Kept) -> None:
+        if self.draw.chance(0.5):
+            arm = self.draw.mostly(self.draw.one_of([*GOOD_ARMS, "hockey"]))
+            self.on_policy(kept, "add_arm", arm)
+        else:
+            self.on_policy(kept, "remove_arm", self.arm(kept))
+
+    def shows(self, kept: Kept) -> None:
+        self.on_policy(kept, "__repr__")
+        if hasattr(kept.thing, "tree"):
+            more = isinstance(kept.thing, bt.OnlineTreeBootstrap) and self.draw.chance(0.5)
+            replica = (self.draw.mostly(self.draw.below(9)),) if more else ()
+            tree = self.on_policy(kept, "tree", self.arm(kept), *replica)
+            if tree is not None:
+                self.call("Tree.to_text", lambda: (tree.to_text(), tree.to_dict(), repr(tree)))
+
+    def saved(self, policy: Any) -> Any:
+        policy.save(self.path)
+        return bt.load(self.path)
+
+    def stores(self, kept: Kept) -> None:
+        draw = self.draw
+        how = draw.one_of((copy.copy, copy.deepcopy, roundtrip, self.saved))
+        name = f"{type(kept.thing).__name__}:{how.__name__}"
+        made = self.call(name, how, kept.thing)
+        self.check(name, made is not None, "a policy could not be copied")
+        if made is not None and self.alone:
+            self.check(name, made._pack() == kept.thing._pack(), "a copy differs")
+        if made is not None:
+            self.keep("policy", Kept(made, kept.contexts))
+
+    def loads_damaged(self, kept: Kept) -> None:
+        """A state that is wrong though its checksum is right is refused, or decides."""
+        name, data = f"{type(kept.thing).__name__}:damaged", kept.thing._pack()
+        self.path.write_bytes(Damage(self.draw).of(data))
+        made = self.call(name, bt.load, self.path)
+        if made is not None:
+            self.still_decides(Kept(made, kept.contexts), name)
+
+    def turns(self) -> list[Callable[[], None]]:
+        return [self.policy, *[self.plays] * 15]
+
+
+class Damage:
+    """Changes a saved policy, and puts the checksum right again."""
+
+    VALUES = (
+        None,
+        True,
+        -1,
+        0,
+        1,
+        3,
+        1.5,
+        math.nan,
+        2**31,
+        2**64,
+        10**30,
+        "x",
+        "",
+        [],
+        {},
+        [1, [2]],
+    )
+
+    def __init__(self, draw: Draw) -> None:
+        self.draw = draw
+
+    def of(self, data: bytes) -> bytes:
+        start = len(files.MAGIC) + hashlib.sha256().digest_size
+        if self.draw.chance(0.1):
+            body = bytearray(data[start:])
+            body[self.draw.below(len(body))] ^= 1 << self.draw.below(8)
+            return files.MAGIC + hashlib.sha256(body).digest() + body
+        header, arrays = files.unpack(data, "fuzz")
+        if self.draw.chance(0.5) or not arrays:
+            self.change(header)
+        else:
+            name = self.draw.one_of(sorted(arrays))
+            self.change_array(arrays, name)
+        return files.pack(header, arrays)
+
+    def change(self, node: Any) -> None:
+        draw = self.draw
+        key = (
+            draw.one_of(sorted(node, key=str)) if isinstance(node, dict) else draw.below(len(node))
+        )
+        if isinstance(node[key], dict | list) and node[key] and draw.chance(0.8):
+            self.change(node[key])
+        elif draw.chance(0.2):
+            del node[key]
+        else:
+            node[key] = draw.one_of(self.VALUES)
+
+    def change_array(self, arrays: dict[str, Any], name: str) -> None:
+        draw, array = self.draw, arrays[name]
+        if draw.chance(0.1):
+            del arrays[name]
+        elif draw.chance(0.2):
+            arrays[name] = arrays[draw.one_of(sorted(arrays))]
+        elif draw.chance(0.5) and array.size:
+            array = arrays[name] = array.copy()
+            value = draw.number() if array.dtype.kind == "f" else draw.below(9) - 2
+            array.flat[draw.below(array.size)] = value
+        else:
+            bent = draw.bent(array)
+            if isinstance(bent, np.ndarray) and bent.dtype.kind in "fiub":
+                arrays[name] = np.asarray(bent)
+
+
+# ---- the run ----
+
+
+def play_in_threads(player: PolicyPlayer, record: Record, folder: Path) -> None:
+    """Policies are shared between threads."""
+
+    def run(seed: int) -> None:
+        sharing = PolicyPlayer(Draw(seed), record, player.pool, alone=False, folder=folder)
+        for _ in range(10):
+            sharing.plays()
+
+    threads = [threading.Thread(target=run, args=(player.draw.below(2**32),)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def child(seconds: float, seed: int, log: Path) -> int:
+    record, draw = fuzz.started(log), Draw(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        engines = EnginePlayer(draw, record, {}, alone=True)
+        policies = PolicyPlayer(draw, record, {}, alone=True, folder=Path(folder))
+        turns = [*engines.turns(), *policies.turns()]
+        for number in fuzz.rounds(seconds):
+            for _ in range(20):
+                draw.one_of(turns)()
+            if number % 10 == 9:
+                play_in_threads(policies, record, Path(folder))
+            if number % 50 == 0:
+                gc.collect()
+    return fuzz.report(record)
+
+
+if __name__ == "__main__":
+    sys.exit(fuzz.main(sys.argv[1:], child, __file__))

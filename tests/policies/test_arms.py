@@ -47,7 +47,7 @@ def test_names_become_plain(given, names):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("golf", "arms must be a list of strings or whole numbers, got 'golf'; for instance"),
+        ("golf", "arms must be a list of strings or whole numbers, got 'golf'; such as"),
         (b"golf", "got b'golf'"),
         (3, "got 3"),
         (None, "got None"),
@@ -55,7 +55,7 @@ def test_names_become_plain(given, names):
         (["golf", "tennis", "golf"], "arms names 'golf' twice"),
         ([1, np.int64(1)], "arms names 1 twice"),
         (["golf", Sport.GOLF], "arms names 'golf' twice"),
-        ([True], "an arm must be a string or a whole number, got True"),
+        ([True], "an arm must be a string or a whole number of at most 64 bits, got True"),
         ([np.bool_(False)], "got False"),
         ([1.0], "got 1.0"),
         ([None], "got None"),

@@ -239,9 +239,10 @@ class Encoder:
         return Feature(name, "category" if name in self.categorical else "unknown")
 
     def _fits(self, array: NDArray[Any]) -> bool:
-        """Return whether the core can read a 1-D array as it is; false for unusual ones that it can.
+        """Return whether the core can read a 1-D array as it is.
 
-        One look at the flags takes as long as all else, hence the one for all that is needed.
+        False also for a read-only array, which it could: a look at one flag takes as long as all
+        the rest, and this one stands for several.
         """
         return array.shape == self._shape and array.dtype == FLOAT64 and array.flags.carray
 

@@ -85,11 +85,8 @@ class Arms:
 
     def indices(self, arms: Any) -> Indices:
         """Return the indices of the arms that are eligible for a decision."""
-        if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-            raise InvalidParameterError(
-                f"arms must be a list of arms, got {shorten(arms)}; put a single arm in a list"
-            )
-        indices = [self._active_index(arm) for arm in arms]
+        rule = "arms must be a list of arms", "put a single arm in a list"
+        indices = [self._active_index(arm) for arm in _listed(arms, *rule)]
         if not indices:
             raise InvalidParameterError(
                 "arms is empty, but at least one arm must be eligible; "
@@ -104,11 +101,8 @@ class Arms:
 
     def each(self, arms: Any, n_rows: int) -> Indices:
         """Return the index of one arm per row."""
-        if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-            raise InvalidParameterError(
-                f"arms must be a list with the arm of each context, got {shorten(arms)}"
-            )
-        listed = arms.tolist() if hasattr(arms, "tolist") else list(arms)
+        rule = "arms must be a list with the arm of each context", "pass one per context"
+        listed = _listed(arms, *rule)
         if len(listed) != n_rows:
             raise InvalidParameterError(
                 f"arms has {len(listed)} entries for {n_rows} contexts; pass one per context"
@@ -146,12 +140,8 @@ class Arms:
 
 
 def _checked(arms: Any) -> list[Arm]:
-    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-        raise InvalidParameterError(
-            f"arms must be a list of strings or whole numbers, got {shorten(arms)}; "
-            'for instance arms=["golf", "tennis"]'
-        )
-    names = [_name(arm) for arm in arms]
+    rule = "arms must be a list of strings or whole numbers", 'such as ["golf", "tennis"]'
+    names = [_name(arm) for arm in _listed(arms, *rule)]
     if not names:
         raise InvalidParameterError("arms is empty, but a policy needs at least one arm; name some")
     seen: set[Arm] = set()
@@ -162,19 +152,31 @@ def _checked(arms: Any) -> list[Arm]:
     return names
 
 
+def _listed(arms: Any, rule: str, remedy: str) -> list[Any]:
+    try:
+        if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+            raise TypeError
+        return list(arms.tolist() if hasattr(arms, "tolist") else arms)
+    except TypeError:  # also from an array without dimensions
+        raise InvalidParameterError(f"{rule}, got {shorten(arms)}; {remedy}") from None
+
+
 def _as_plain(arm: Any) -> Any:
     return arm.item() if isinstance(arm, np.generic) else arm
 
 
 def _is_name(arm: Any) -> bool:
     name = _as_plain(arm)
-    return isinstance(name, str | int) and not isinstance(name, bool)
+    if isinstance(name, str):
+        return True
+    return isinstance(name, int) and not isinstance(name, bool) and -(2**63) <= name < 2**64
 
 
 def _name(arm: Any) -> Arm:
     if not _is_name(arm):
         raise InvalidParameterError(
-            f"an arm must be a string or a whole number, got {shorten(arm)}; give it a name"
+            "an arm must be a string or a whole number of at most 64 bits, "
+            f"got {shorten(arm)}; give it a name"
         )
     name = _as_plain(arm)
     # Of an enumeration the value: str() would put the name of its class before it.

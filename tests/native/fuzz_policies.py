@@ -168,7 +168,11 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
             fine = np.isfinite(numbers).all()
             if name == "propensities":
                 fine = fine and (numbers >= 0).all() and abs(numbers.sum() - 1) < 1e-6
-            self.check(f"{type(kept.thing).__name__}.{name}", bool(fine), f"{name}: {answer}")
+            self.check(
+                f"{type(kept.thing).__name__}.{name}",
+                bool(fine),
+                f"{name}: {fuzz.described(answer)}",
+            )
         elif answer is not None:
             self.call("Explanation.__str__", lambda: (str(answer), repr(answer)))
 

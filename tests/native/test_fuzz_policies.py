@@ -129,7 +129,7 @@ class EnginePlayer(StrictPlayer):
         before, given = self.record.succeeded, draw.mostly(kinds)
         self.on_engine(kept, "set_categorical", given)
         if self.record.succeeded > before:
-            kept.contexts = np.array(given)
+            kept.contexts = np.frombuffer(memoryview(given), np.uint8)
             for other in self.pool["engine"]:
                 if other.thing is kept.thing:
                     other.contexts = kept.contexts

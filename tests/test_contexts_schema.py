@@ -78,7 +78,9 @@ def test_prediction_before_anything_was_learned():
 @pytest.mark.parametrize("key", [1.5, ("a", "b"), None, True, b"a"])
 def test_names_are_strings_or_integers(key):
     for call, contexts in (("stage_one", {key: 1}), ("stage_many", [{"a": 1}, {key: 1}])):
-        with pytest.raises(InvalidContextError, match="name is a string or an integer, got") as e:
+        with pytest.raises(
+            InvalidContextError, match="name is a string or an integer of at most 64 bits, got"
+        ) as e:
             getattr(learned({"a": 1}), call)(contexts)
         assert repr(key) in str(e.value)
 

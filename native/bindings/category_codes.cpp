@@ -31,6 +31,7 @@ void construct(BoundCodes* self, std::size_t n_features, Categories categories) 
 
 // In place: making an array takes longer than all the rest.
 bool encode_row(const BoundCodes& self, const WritableArray& row) {
+    check_aligned(row.data());
     const std::span<double> values(row.data(), row.shape(0));
     check_length(values.size(), self.n_features, "context");
     check_finite(values);

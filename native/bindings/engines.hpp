@@ -23,6 +23,7 @@ std::uint32_t as_arm(const Engine& engine, std::int64_t arm) {
 
 template <class Engine>
 banditree::ArmIndices as_arms(const Engine& engine, const IntArray& arms) {
+    check_aligned(arms.data());
     const banditree::ArmIndices indices(arms.data(), arms.shape(0));
     for (const auto arm : indices) as_arm(engine, arm);
     return indices;

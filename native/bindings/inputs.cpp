@@ -17,12 +17,13 @@ std::uint32_t positive(std::int64_t value, std::int64_t least, const char* name)
     return static_cast<std::uint32_t>(value);
 }
 
-void check_aligned(const double* data) {
+}  // namespace
+
+void check_aligned(const void* data) {
+    static_assert(alignof(double) == alignof(std::int64_t));
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(double) != 0)
         throw std::invalid_argument("an array is not aligned");
 }
-
-}  // namespace
 
 Matrix as_matrix(const DoubleMatrix& matrix) {
     check_aligned(matrix.data());

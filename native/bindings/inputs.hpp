@@ -21,6 +21,9 @@ using ByteArray = nanobind::ndarray<const std::uint8_t, nanobind::ndim<1>, nanob
 using IntArray = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
                                    nanobind::device::cpu>;
 
+// Throws std::invalid_argument unless an array of doubles or 64-bit integers starts at a multiple
+// of 8.
+void check_aligned(const void* data);
 banditree::Matrix as_matrix(const DoubleMatrix& matrix);
 std::span<const double> as_span(const DoubleArray& array);
 std::vector<banditree::Kind> as_kinds(const ByteArray& categorical);

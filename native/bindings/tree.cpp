@@ -100,6 +100,7 @@ auto pruning_path(const BoundTree& bound) {
 
 auto cross_validate_tree(const BoundTree& bound, const IntArray& folds, std::int64_t n_folds) {
     if (!bound.data) throw std::invalid_argument("a pruned tree has no data to cross-validate on");
+    check_aligned(folds.data());
     check_length(folds.shape(0), bound.data->n_rows(), "folds");
     if (n_folds < 2) throw std::invalid_argument("cross-validation needs at least two folds");
     std::vector<std::uint32_t> ids(folds.shape(0));

@@ -292,13 +292,21 @@ class Damage:
 # ---- the run ----
 
 
+def take(turn: Callable[[], None], record: Record) -> None:
+    """Take a turn; what it raises outside of its calls is a bug too, also in a thread."""
+    try:
+        turn()
+    except Exception as error:
+        record.bug("turn", f"outside of the calls of {turn.__name__}", error)
+
+
 def play_in_threads(player: PolicyPlayer, record: Record, folder: Path) -> None:
     """Policies are shared between threads."""
 
     def run(seed: int) -> None:
         sharing = PolicyPlayer(Draw(seed), record, player.pool, alone=False, folder=folder)
         for _ in range(10):
-            sharing.plays()
+            take(sharing.plays, record)
 
     threads = [threading.Thread(target=run, args=(player.draw.below(2**32),)) for _ in range(3)]
     for thread in threads:
@@ -315,7 +323,7 @@ def child(seconds: float, seed: int, log: Path) -> int:
         turns = [*engines.turns(), *policies.turns()]
         for number in fuzz.rounds(seconds):
             for _ in range(20):
-                draw.one_of(turns)()
+                take(draw.one_of(turns), record)
             if number % 10 == 9:
                 play_in_threads(policies, record, Path(folder))
             if number % 50 == 0:

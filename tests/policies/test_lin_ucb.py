@@ -88,7 +88,7 @@ class Referee:
         estimate = self.centre + float(new @ inverse @ x.T @ r)
         return estimate, self.policy.alpha * math.sqrt(new @ inverse @ new)
 
-    def compare(self, context: Row, tolerance: float = 1e-6) -> None:
+    def compare(self, context: Row, tolerance: float = 1e-5) -> None:
         for arm, known in self.policy.explain(context).items():
             estimate, width = self.bounds(context, str(arm))
             assert known.n == len(self.logs[str(arm)])

@@ -117,11 +117,12 @@ def feature_name(key: object) -> FeatureName:
     """Check a mapping's key or a table's column name."""
     if isinstance(key, str):
         return str.__str__(key)
-    if isinstance(key, int | np.integer) and not isinstance(key, bool | np.timedelta64):
-        return int(key)
+    whole = isinstance(key, int | np.integer) and not isinstance(key, bool | np.timedelta64)
+    if whole and -(2**63) <= key < 2**64:  # type: ignore[operator]  # mypy forgets what whole says
+        return int(key)  # type: ignore[call-overload,no-any-return]
     raise InvalidContextError(
-        f"a feature's name is a string or an integer, got {shorten(key)} ({type(key).__name__}); "
-        "rename this key or column"
+        f"a feature's name is a string or an integer of at most 64 bits, got {shorten(key)} "
+        f"({type(key).__name__}); rename this key or column"
     )
 
 

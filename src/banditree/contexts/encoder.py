@@ -415,9 +415,11 @@ def _numeric(batch: Batch) -> NDArray[Any] | None:
     return None
 
 
-def _declared(categorical: Iterable[Any]) -> tuple[FeatureName, ...]:
+def _declared(categorical: Any) -> tuple[FeatureName, ...]:
     """Check the names of declared categories."""
-    if isinstance(categorical, str | bytes | memoryview) or not isinstance(categorical, Iterable):
+    # An array without dimensions is of an iterable class, but cannot be iterated.
+    listed = isinstance(categorical, Iterable) and getattr(categorical, "ndim", 1) != 0
+    if isinstance(categorical, str | bytes | memoryview) or not listed:
         raise InvalidParameterError(
             f"categorical must be a list of feature names, got {shorten(categorical)}; "
             f"put a single name in a list"

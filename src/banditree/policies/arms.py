@@ -72,7 +72,7 @@ class Arms:
         """Return the index of an arm, active or removed."""
         try:
             index = self._index.get(arm)
-        except TypeError:
+        except (TypeError, ValueError):  # the latter from a memoryview that can be written to
             index = None
         if index is not None and type(arm) is type(self.names[index]):
             return index
@@ -131,8 +131,10 @@ class Arms:
         return index
 
     def _unknown(self, arm: Any, known: list[Arm]) -> UnknownArmError:
+        # Not str(), since Python refuses integers of 4,301 digits.
+        given = arm if isinstance(arm, str) else shorten(arm)
         by_text = {str(name).strip().casefold(): name for name in known}
-        alike = get_close_matches(str(arm).strip().casefold(), by_text, n=1)
+        alike = get_close_matches(given.strip().casefold(), by_text, n=1)
         close = [by_text[text] for text in alike]
         hint = f"did you mean {close[0]!r}?" if close else "add_arm() makes it known"
         listed = ", ".join(repr(name) for name in known[:10]) + (", …" if len(known) > 10 else "")
@@ -157,7 +159,7 @@ def _listed(arms: Any, rule: str, remedy: str) -> list[Any]:
         if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
             raise TypeError
         return list(arms.tolist() if hasattr(arms, "tolist") else arms)
-    except TypeError:  # also from an array without dimensions
+    except (TypeError, NotImplementedError):  # an array without dimensions, a memoryview with two
         raise InvalidParameterError(f"{rule}, got {shorten(arms)}; {remedy}") from None
 
 

@@ -363,10 +363,18 @@ def _rebuild(
     cls: type[Policy], header: dict[str, Any], arrays: Arrays, objects: dict[str, Any], source: str
 ) -> Policy:
     try:
-        return cls._unpack(header, arrays, objects)
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            return cls._unpack(header, arrays, objects)
     except StateError:
         raise
-    except (ImportError, LookupError, TypeError, ValueError, AttributeError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        ImportError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise StateError(f"{source} cannot be restored ({error}); load an intact copy") from error
 
 

@@ -14,6 +14,10 @@ from banditree.types import FloatArray
 # Only classes of this package are imported because a file says so.
 _TRUSTED = "sklearn"
 
+# Many learners work in float32 and refuse what overflows there. How far beyond all that was seen a
+# value lies does not matter there.
+_FARTHEST = 1e30
+
 
 def check_learner(learner: Any) -> Any:
     """Return the learner if it can be fitted and asked."""
@@ -33,6 +37,7 @@ def fit_and_predict(
     # Most learners refuse to learn from no column, many classifiers from one class.
     if rows.shape[1] == 0 or (rewards == rewards[0]).all():
         return float(rewards.mean())
+    rows, row = (np.clip(given, -_FARTHEST, _FARTHEST) for given in (rows, row))
     fresh = deepcopy(learner)
     _seed(fresh, random)
     if not hasattr(fresh, "predict_proba"):

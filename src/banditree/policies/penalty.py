@@ -97,5 +97,7 @@ def add_outer(inverse: FloatArray, x: FloatArray, weight: float = 1.0) -> tuple[
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return float("nan")
-    # A whole number may be too large for a float.
-    return float(value) if -1e300 <= value <= 1e300 else inf
+    try:
+        return float(value)
+    except OverflowError:  # of a whole number
+        return inf

@@ -29,7 +29,9 @@ void IncrementalTree::set_kinds(const std::vector<Kind>& kinds) {
 void IncrementalTree::learn(std::span<const double> context, double reward, double weight) {
     if (weight == 0) return;
     rows_.append(context, reward, weight);
-    if (rows_.renew() || nodes_.empty())
+    const bool renewed = rows_.renew();
+    histogram_from_ = kRowsPerCode * rows_.n_codes();
+    if (renewed || nodes_.empty())
         rebuild();
     else
         insert(static_cast<std::uint32_t>(n_rows()) - 1);
@@ -48,11 +50,11 @@ void IncrementalTree::learn_many(const Matrix& contexts, std::span<const double>
     }
     if (few || n_rows() == 0) return;
     rows_.renew();
+    histogram_from_ = kRowsPerCode * rows_.n_codes();
     rebuild();
 }
 
 void IncrementalTree::insert(std::uint32_t row) {
-    histogram_from_ = kRowsPerCode * rows_.n_codes();
     std::int32_t at = 0;
     for (;;) {
         // Of a tree that is pruned most is cut off, so it waits for those who ask for a leaf.
@@ -103,6 +105,8 @@ void IncrementalTree::regrow(std::int32_t at, std::vector<std::uint32_t> rows) {
     leaf.depth = nodes_[at].depth;
     leaf.rows = std::move(rows);
     leaf.pending = may_split(leaf.moments, growth_, leaf.depth);
+    leaf.watch = std::move(nodes_[at].watch);  // a histogram is of the rows, whatever their split
+    if (leaf.watch && !leaf.watch->histogram) leaf.watch.reset();
     nodes_[at] = std::move(leaf);
     if (nodes_[at].pending && alpha() == 0 && nodes_[at].rows.size() <= kGrownAtOnce)
         expand(at, kUnlimited);
@@ -113,7 +117,25 @@ void IncrementalTree::expand_here(std::int32_t at) {
     expand(at, nodes_[at].rows.size() > kGrownAtOnce ? 1 : kUnlimited);
 }
 
-void IncrementalTree::expand(std::int32_t at, std::uint32_t levels) {
+void IncrementalTree::expand(std::int32_t top, std::uint32_t levels) {
+    std::vector<std::pair<std::int32_t, std::uint32_t>> stack{{top, levels}};
+    while (!stack.empty()) {
+        const auto [at, left] = stack.back();
+        stack.pop_back();
+        if (!wants_histogram(nodes_[at])) {
+            grow_at(at, left);
+            continue;
+        }
+        split_by_histogram(at);
+        if (nodes_[at].is_leaf()) continue;
+        const std::uint32_t below = left == kUnlimited ? left : left - 1;
+        for (const auto child : {nodes_[at].left, nodes_[at].right})
+            if (nodes_[child].pending && levels_at(child, below) > 0)
+                stack.emplace_back(child, below);
+    }
+}
+
+void IncrementalTree::grow_at(std::int32_t at, std::uint32_t levels) {
     const Site site{nodes_[at].depth, kWatchedFrom, levels};
     std::vector<std::uint32_t> rows = std::move(nodes_[at].rows);
     if (rows_.exact()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace banditree {
 
@@ -214,11 +215,21 @@ void IncrementalTree::group_by_histogram(const Histogram& histogram, std::uint32
 void IncrementalTree::watch(LiveNode& node, std::uint32_t row) {
     if (node.moments.n < kWatchedFrom) return;
     if (!node.watch) node.watch = std::make_unique<Watch>();
-    if (node.watch->histogram || rows_.exact() || node.moments.n < histogram_from_) return;
-    const auto rows = gather(node, row);
-    finder().enter(rows, node.moments, {});
+    if (!node.watch->histogram && wants_histogram(node))
+        node.watch->histogram = histogram_of(gather(node, row), node.moments);
+}
+
+bool IncrementalTree::wants_histogram(const LiveNode& node) const {
+    return !rows_.exact() && node.moments.n >= kWatchedFrom && node.moments.n >= histogram_from_;
+}
+
+std::unique_ptr<IncrementalTree::Histogram> IncrementalTree::histogram_of(
+    const std::vector<std::uint32_t>& rows, const Moments& moments) {
+    std::vector<std::uint32_t> features(rows_.kinds().size());
+    std::iota(features.begin(), features.end(), 0u);
+    finder().enter(rows, moments, features);
     auto histogram = std::make_unique<Histogram>();
-    for (std::uint32_t f = 0; f < rows_.kinds().size(); ++f) {
+    for (const auto f : features) {
         const Groups& groups = finder().group(f);
         auto& sums = histogram->sums.emplace_back(rows_.data().features[f].n_codes + 1);
         sums[0] = groups.missing;
@@ -228,7 +239,60 @@ void IncrementalTree::watch(LiveNode& node, std::uint32_t row) {
         counts[0] = groups.missing_count;
         for (std::size_t i = 0; i < groups.size; ++i) counts[groups.codes[i]] = groups.counts[i];
     }
-    node.watch->histogram = std::move(histogram);
+    return histogram;
+}
+
+// Splits a pending node, and looks at its rows only to divide them.
+void IncrementalTree::split_by_histogram(std::int32_t at) {
+    LiveNode& node = nodes_[at];
+    node.pending = false;
+    if (!node.watch) node.watch = std::make_unique<Watch>();
+    if (!node.watch->histogram) node.watch->histogram = histogram_of(node.rows, node.moments);
+    std::vector<Search> searches;
+    double gain = 0;
+    for (std::uint32_t f = 0; f < rows_.kinds().size(); ++f) {
+        searches.push_back(search(node, f, {}));
+        if (searches.back().scan.gain <= gain + node.moments.tolerance()) continue;
+        gain = searches.back().scan.gain;
+        node.feature = static_cast<std::int32_t>(f);
+    }
+    if (node.is_leaf()) {
+        node.uniform = all_alike(node.rows);
+        return;
+    }
+    take_split(node, search(node, static_cast<std::uint32_t>(node.feature), {}));
+    remember(node, searches);
+    divide(at);
+}
+
+void IncrementalTree::take_split(LiveNode& node, const Search& search) const {
+    node.below = search.below;
+    node.above = search.above;
+    node.missing_left = search.scan.missing_left;
+    node.saw_missing = groups_.has_missing();
+    if (rows_.kinds()[search.feature] == Kind::number) return;
+    node.side_of.assign(rows_.data().features[search.feature].n_codes + 1, kUnseen);
+    for (const auto code : search.sides.left) node.side_of[code] = kLeft;
+    for (const auto code : search.sides.right) node.side_of[code] = kRight;
+}
+
+void IncrementalTree::divide(std::int32_t at) {
+    const std::int32_t children[2] = {allocate(), allocate()};
+    LiveNode& node = nodes_[at];
+    node.left = children[0];
+    node.right = children[1];
+    for (const auto row : node.rows) {
+        LiveNode& child = nodes_[goes_left(node, row) ? node.left : node.right];
+        child.moments.add(rows_.data().weight(row), rows_.data().y[row]);
+        child.rows.push_back(row);
+    }
+    for (const auto id : children) {
+        LiveNode& child = nodes_[id];
+        child.depth = node.depth + 1;
+        child.pending = may_split(child.moments, growth_, child.depth);
+        child.rows.shrink_to_fit();
+    }
+    node.rows = {};
 }
 
 // Adds the newest row.

@@ -123,11 +123,18 @@ class IncrementalTree {
     std::vector<std::uint32_t> gather(const LiveNode& node, std::uint32_t row) const;
 
     void watch(LiveNode& node, std::uint32_t row);
+    bool wants_histogram(const LiveNode& node) const;
+    std::unique_ptr<Histogram> histogram_of(const std::vector<std::uint32_t>& rows,
+                                            const Moments& moments);
     void tally(Histogram& histogram, std::uint32_t row) const;
 
     void regrow(std::int32_t node, std::vector<std::uint32_t> rows);
     void expand(std::int32_t node, std::uint32_t levels);
     void expand_here(std::int32_t node);
+    void grow_at(std::int32_t node, std::uint32_t levels);
+    void split_by_histogram(std::int32_t node);
+    void take_split(LiveNode& node, const Search& search) const;
+    void divide(std::int32_t node);
     void expand_all();
     void plant(std::int32_t node, const Grown& grown, const Dataset& data,
                const std::vector<std::uint32_t>* row_of);

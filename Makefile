@@ -20,7 +20,7 @@ export BANDITREE_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install test test-native test-python test-slow check lint format stub bench clean
+.PHONY: help install test test-native test-python test-slow check lint format stub bench regret clean
 .NOTPARALLEL:
 
 help:
@@ -30,7 +30,8 @@ help:
 	@echo "check        lint, types and test"
 	@echo "format       format Python and C++"
 	@echo "stub         write src/banditree/_core.pyi from the compiled core"
-	@echo "bench        benchmarks"
+	@echo "bench        how fast trees and policies are"
+	@echo "regret       how well policies do on the five tasks (more than an hour)"
 	@echo "clean        remove the build and the caches; .venv stays"
 
 install: $(INSTALLED)
@@ -83,6 +84,8 @@ stub: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/policies.py
+
+regret: $(INSTALLED)
 	$(BIN)/python benchmarks/regret.py
 
 clean:

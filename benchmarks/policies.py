@@ -40,6 +40,7 @@ class Plan:
 
     horizon: int = 10_000
     seeds: int = 3
+    repeats: int = 3
     peer_step: int = 2_000
     peer_decisions: int = 3
     own_decisions: int = 20
@@ -49,7 +50,7 @@ class Plan:
     blocks: int = 2
 
 
-QUICK = Plan(120, 1, 40, 1, 2, 20, 2, 50, 2)
+QUICK = Plan(120, 1, 1, 40, 1, 2, 20, 2, 50, 2)
 FULL_BLOCKS = 10
 
 
@@ -84,8 +85,10 @@ def heuristic_steps(plan: Plan) -> list[Line]:
     lines = []
     for key in KEYS:
         progress(f"{HEURISTIC}: {plan.horizon:,} steps of {load(key).title}")
-        times = [steps_time(HEURISTIC, key, plan.horizon, seed) for seed in range(plan.seeds)]
-        mean = statistics.mean(times)
+        mean = statistics.mean(
+            min(steps_time(HEURISTIC, key, plan.horizon, seed) for _ in range(plan.repeats))
+            for seed in range(plan.seeds)
+        )
         figures = (duration(mean), duration(mean / plan.horizon))
         met = mean <= HEURISTIC_LIMIT if key in CLASSIFIED else None
         limit = duration(HEURISTIC_LIMIT) if key in CLASSIFIED else ""
@@ -187,7 +190,7 @@ def peers(plan: Plan) -> list[Line]:
 
 
 def decision_time(policy: bt.Policy, contexts: Sequence[Any], plan: Plan) -> float:
-    """Return the median over several batches of the mean time of a decision."""
+    """Return the mean time of a decision in the fastest of several batches."""
     batch = list(itertools.islice(itertools.cycle(contexts), plan.batch))
 
     def decide_all() -> None:
@@ -195,7 +198,7 @@ def decision_time(policy: bt.Policy, contexts: Sequence[Any], plan: Plan) -> flo
         for context in batch:
             decide(context)
 
-    return statistics.median(timed(decide_all)[0] for _ in range(plan.batches)) / plan.batch
+    return min(timed(decide_all)[0] for _ in range(plan.batches)) / plan.batch
 
 
 def decisions(plan: Plan) -> list[Line]:
@@ -266,7 +269,8 @@ def long_run(plan: Plan) -> list[Line]:
 PARTS: dict[str, tuple[Callable[[Plan], list[Line]], str, tuple[str, ...]]] = {
     "heuristic": (
         heuristic_steps,
-        "TreeHeuristic: CPU time of {horizon:,} steps, the mean of {seeds} seeds",
+        "TreeHeuristic: CPU time of {horizon:,} steps, the mean of {seeds} seeds, of each the "
+        "fastest of {repeats} runs (what else the machine does only adds to it)",
         ("in all", "per step"),
     ),
     "bootstrap": (
@@ -282,7 +286,7 @@ PARTS: dict[str, tuple[Callable[[Plan], list[Line]], str, tuple[str, ...]]] = {
     ),
     "decide": (
         decisions,
-        "TreeHeuristic: CPU time of `decide` after {horizon:,} steps, the median of {batches} "
+        "TreeHeuristic: CPU time of `decide` after {horizon:,} steps, the fastest of {batches} "
         "batches of {batch:,}",
         ("per decision",),
     ),

@@ -129,7 +129,6 @@ void bind_bandit_forest(nb::module_& module) {
             "restore",
             [](BanditForest& forest, const DoubleArray& state) { forest.restore(as_span(state)); },
             "state"_a.noconvert())
-        .def_prop_ro("n_arms", &BanditForest::n_arms)
-        .def_prop_ro("warming_up", &BanditForest::warming_up);
+        .def_prop_ro("n_arms", &BanditForest::n_arms);
     bind_decisions(bound);
 }

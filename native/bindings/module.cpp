@@ -8,11 +8,15 @@
 #include "tree.hpp"
 #include "winning.hpp"
 
+namespace nb = nanobind;
+
 NB_MODULE(_core, m) {
     m.doc() =
         "The native core: trees on encoded rows, policies on them, and random numbers. Use it "
         "through "
         "banditree.";
+    // What is still referred to when the interpreter ends is no concern of the user's.
+    nb::set_leak_warnings(false);
     bind_rng(m);
     bind_category_codes(m);
     bind_tree(m);

@@ -16,7 +16,7 @@ using namespace banditree;
 
 namespace {
 
-using Standing = std::tuple<std::uint32_t, std::uint32_t, bool>;
+using Standing = std::tuple<std::uint32_t, bool>;
 
 void construct(TreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
@@ -74,7 +74,7 @@ BoundTree tree(TreeBootstrap& engine, std::int64_t arm) {
 
 Standing standing(TreeBootstrap& engine, std::int64_t arm) {
     const TreeBootstrap::Standing& standing = engine.standing(as_arm(engine, arm));
-    return {standing.made_up, standing.failures, standing.settled};
+    return {standing.failures, standing.settled};
 }
 
 void restore(TreeBootstrap& engine, std::int64_t arm, const DoubleMatrix& contexts,
@@ -84,10 +84,9 @@ void restore(TreeBootstrap& engine, std::int64_t arm, const DoubleMatrix& contex
     check_contexts(matrix, engine.kinds());
     check_length(rewards.shape(0), matrix.rows, "rewards");
     for (const double reward : as_span(rewards)) check_reward(reward);
-    const auto [made_up, failures, settled] = standing;
-    if (engine.rows(id).n_rows() > 0 || made_up > matrix.rows)
-        throw std::invalid_argument("the arm cannot be restored");
-    engine.restore(id, matrix, as_span(rewards), {made_up, failures, settled});
+    const auto [failures, settled] = standing;
+    if (engine.rows(id).n_rows() > 0) throw std::invalid_argument("the arm cannot be restored");
+    engine.restore(id, matrix, as_span(rewards), {failures, settled});
 }
 
 void bind_parts(nb::class_<TreeBootstrap>& bound) {

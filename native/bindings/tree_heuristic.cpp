@@ -74,12 +74,6 @@ void bind_tree_heuristic(nb::module_& m) {
             [](TreeHeuristic& engine, std::int64_t arm) {
                 return engine.arm(as_arm(engine, arm)).rows().edges();
             },
-            "arm"_a)
-        .def_prop_ro("bytes", [](TreeHeuristic& engine) {
-            std::size_t total = 0;
-            for (std::uint32_t arm = 0; arm < engine.n_arms(); ++arm)
-                total += engine.arm(arm).bytes();
-            return total;
-        });
+            "arm"_a);
     bind_engine(bound);
 }

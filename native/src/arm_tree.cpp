@@ -40,6 +40,11 @@ double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_f
     return cross_validate(data, growth, full.pruning_path(), folds, n_folds).best_alpha;
 }
 
+double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds) {
+    if (rows.exact()) return choose_alpha(rows.snapshot(), growth, n_folds);
+    return choose_alpha(rows.data(), growth, n_folds);
+}
+
 void ArmTree::learn(std::span<const double> context, double reward) {
     tree_.learn(context, reward, 1.0);
     validate();
@@ -62,9 +67,7 @@ void ArmTree::validate() {
     const std::size_t point = last_point(validated_at_, n_rows());
     if (point == validated_at_) return;
     validated_at_ = point;
-    const RowStore& rows = tree_.rows();
-    tree_.set_alpha(rows.exact() ? choose_alpha(rows.snapshot(), growth_, n_folds_)
-                                 : choose_alpha(rows.data(), growth_, n_folds_));
+    tree_.set_alpha(choose_alpha(tree_.rows(), growth_, n_folds_));
 }
 
 }  // namespace banditree

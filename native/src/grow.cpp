@@ -21,6 +21,8 @@ struct Parts {
 template <class Sum>
 class Splitter {
  public:
+    using Table = typename SplitFinder<Sum>::Table;
+
     Splitter(const Dataset& data, const Growth& growth, Sample sample)
         : data_(data),
           finder_(data, growth),
@@ -60,6 +62,21 @@ class Splitter {
     Split best(Segment segment, const Moments& moments, std::vector<std::uint32_t>& active) {
         return finder_.best(rows_of(segment), moments, active);
     }
+    // By table where there is one.
+    Split best(const Table& table, Segment segment, const Moments& moments,
+               std::vector<std::uint32_t>& active) {
+        return table.empty() ? best(segment, moments, active)
+                             : finder_.best(table, moments, active);
+    }
+    Table tabulate(Segment segment, const std::vector<std::uint32_t>& features) {
+        Table table;
+        finder_.tabulate(rows_of(segment), features, table);
+        return table;
+    }
+    void subtract(Table& table, const Table& part, const std::vector<std::uint32_t>& features) {
+        finder_.subtract(table, part, features);
+    }
+    std::uint32_t tabled_from() const { return finder_.tabled_from(); }
 
     // Divides the segment by the split, and makes the tree's last node, a leaf so far, a node with
     // that split.
@@ -169,13 +186,16 @@ class Grower {
           site_(site),
           splitter_(data, growth, std::move(sample)) {
         active_.push_back(all_features(data));
+        // Tables of sums would not be exact, and none say how many rows a leaf has.
+        if (std::is_same_v<Sum, Counts> && growth.min_leaf == 1)
+            tabled_from_ = splitter_.tabled_from();
     }
 
     Grown run() {
         const Segment all = splitter_.all();
-        stack_.push_back({all, splitter_.moments_of(all), 0, -1, site_.levels});
+        stack_.push_back({all, splitter_.moments_of(all), 0, -1, site_.levels, {}});
         while (!stack_.empty()) {
-            const Pending next = stack_.back();
+            Pending next = std::move(stack_.back());
             stack_.pop_back();
             if (next.parent >= 0)
                 grown_.tree.nodes[next.parent].right =
@@ -187,15 +207,17 @@ class Grower {
     }
 
  private:
+    using Table = typename Splitter<Sum>::Table;
     struct Pending {
         Segment segment;
         Moments moments;
         std::uint32_t depth;  // below the root of this run
         std::int32_t parent;  // of a right child; -1 otherwise
         std::uint32_t levels;
+        Table table;  // empty: to be searched by its rows
     };
 
-    void visit(const Pending& next) {
+    void visit(Pending& next) {
         const auto index = static_cast<std::int32_t>(grown_.tree.nodes.size());
         grown_.tree.nodes.push_back(leaf_node(next.moments, offset_));
         grown_.traces.emplace_back();
@@ -213,7 +235,9 @@ class Grower {
         if (active_.size() < next.depth + 2) active_.emplace_back();
         auto& active = active_[next.depth + 1];
         active = active_[next.depth];
-        const Split split = splitter_.best(next.segment, next.moments, active);
+        if (next.table.empty() && levels > 1 && wants_table(next))
+            next.table = splitter_.tabulate(next.segment, active);
+        const Split split = splitter_.best(next.table, next.segment, next.moments, active);
         if (!split.exists()) return;
         if (next.moments.n >= site_.watched_from) grown_.traces[index].bounds = splitter_.bounds();
         const Parts parts = splitter_.carry_out(split, next.segment, next.moments, grown_.tree);
@@ -221,16 +245,35 @@ class Grower {
         trace.below = split.scan.below, trace.above = split.scan.above,
         trace.saw_missing = parts.saw_missing;
         const std::uint32_t below = levels == kUnlimited ? levels : levels - 1;
-        stack_.push_back(
-            {{parts.middle, next.segment.end}, parts.right, next.depth + 1, index, below});
-        stack_.push_back(
-            {{next.segment.begin, parts.middle}, parts.left, next.depth + 1, -1, below});
+        const std::uint32_t depth = next.depth + 1;
+        Pending right{{parts.middle, next.segment.end}, parts.right, depth, index, below, {}};
+        Pending left{{next.segment.begin, parts.middle}, parts.left, depth, -1, below, {}};
+        hand_down(next.table, active, left, right);
+        stack_.push_back(std::move(right));
+        stack_.push_back(std::move(left));
+    }
+
+    bool wants_table(const Pending& node) const {
+        return node.moments.n >= tabled_from_ && node.levels > 0 && node.moments.cost() > 0;
+    }
+    // Only the smaller child's rows are counted: the other's table is what remains.
+    void hand_down(Table& table, const std::vector<std::uint32_t>& active, Pending& left,
+                   Pending& right) {
+        const bool left_is_larger = left.moments.n > right.moments.n;
+        Pending& larger = left_is_larger ? left : right;
+        Pending& smaller = left_is_larger ? right : left;
+        if (table.empty() || !wants_table(larger)) return;
+        smaller.table = splitter_.tabulate(smaller.segment, active);
+        splitter_.subtract(table, smaller.table, active);
+        larger.table = std::move(table);
+        if (!wants_table(smaller)) smaller.table = {};
     }
 
     double offset_;
     Growth growth_;
     Site site_;
     Splitter<Sum> splitter_;
+    std::uint32_t tabled_from_ = kUnlimited;  // so many rows make a table worth its while
     std::vector<std::vector<std::uint32_t>> active_;
     std::vector<Pending> stack_;
     Grown grown_;

@@ -203,9 +203,9 @@ void IncrementalTree::group_by_histogram(const Histogram& histogram, std::uint32
     groups_.start(sums.size());
     const bool counted = growth_.min_leaf > 1;
     for (std::uint32_t code = 1; code < sums.size(); ++code) {
-        if (!occurs(sums[code])) continue;
-        groups_.add(code, sums[code]);
-        if (counted) groups_.counts.push_back(histogram.counts[feature][code]);
+        groups_.add_if(occurs(sums[code]), code, sums[code]);
+        if (counted && occurs(sums[code]))
+            groups_.counts.push_back(histogram.counts[feature][code]);
     }
     if (sums.empty()) return;
     groups_.missing = sums[0];

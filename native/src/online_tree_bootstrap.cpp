@@ -86,10 +86,7 @@ void OnlineTreeBootstrap::validate(Arm& arm) {
     const std::size_t point = last_point(arm.validated_at, arm.rows.n_rows());
     if (point == arm.validated_at) return;
     arm.validated_at = point;
-    const Growth& growth = settings_.growth;
-    const double alpha = arm.rows.exact()
-                             ? choose_alpha(arm.rows.snapshot(), growth, settings_.n_folds)
-                             : choose_alpha(arm.rows.data(), growth, settings_.n_folds);
+    const double alpha = choose_alpha(arm.rows, settings_.growth, settings_.n_folds);
     // Cost is a sum, and a replica has half the rows.
     for (auto& replica : arm.replicas) replica->set_alpha(alpha / 2);
 }

@@ -21,7 +21,10 @@ class Champion {
 
     template <class Describe>
     void consider(const Sums& left, std::uint32_t n_left, Describe describe) {
-        const double gain = split_gain(total_, left);
+        consider(split_gain(total_, left), n_left, describe);
+    }
+    template <class Describe>
+    void consider(double gain, std::uint32_t n_left, Describe describe) {
         if (gain > floor_ && n_left >= min_leaf_ && n_ - n_left >= min_leaf_) {
             best_.runner_up = std::max(best_.runner_up, best_.gain);
             best_.gain = gain;
@@ -40,6 +43,31 @@ class Champion {
     double tolerance_;
     double floor_;
     FeatureScan best_;
+};
+
+// What each cut of a number gains, all worked out before any is judged: without a branch in
+// between the compiler does several at a time.
+class Cuts {
+ public:
+    void find(const Groups& groups, std::size_t n, Sums left, const Sums total) {
+        if (gains_.size() < n) {
+            weights_.resize(n);
+            gains_.resize(n);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            left += groups.sums[i];
+            weights_[i] = left.w;
+            gains_[i] = left.wy;
+        }
+        const double* weights = weights_.data();
+        double* gains = gains_.data();
+        for (std::size_t i = 0; i < n; ++i) gains[i] = split_gain(total, {weights[i], gains[i]});
+    }
+    double gain(std::size_t i) const { return gains_[i]; }
+
+ private:
+    std::vector<double> weights_;
+    std::vector<double> gains_;
 };
 
 // With min_leaf 1 every group is large enough and nobody counts: 1 row here, the rest there.
@@ -75,9 +103,9 @@ const std::vector<Category>& order_by_mean(const Groups& groups) {
 }  // namespace
 
 void Groups::start(std::size_t capacity) {
-    if (codes.size() < capacity) {
-        codes.resize(capacity);
-        sums.resize(capacity);
+    if (codes.size() <= capacity) {
+        codes.resize(capacity + 1);
+        sums.resize(capacity + 1);
     }
     size = 0;
     counts.clear();
@@ -88,10 +116,12 @@ void Groups::start(std::size_t capacity) {
 FeatureScan scan_numbers(const Groups& groups, const Moments& node, std::uint32_t min_leaf) {
     Champion champion(node, groups.counts.empty() ? 0 : min_leaf);
     const bool missing = groups.has_missing();
-    Sums left;
+    const std::size_t n_cuts = groups.size > 0 ? groups.size - 1 : 0;
+    thread_local Cuts cuts, with_missing;
+    cuts.find(groups, n_cuts, {}, node.sums());
+    if (missing) with_missing.find(groups, n_cuts, groups.missing, node.sums());
     std::uint32_t n_left = 0;
-    for (std::size_t i = 0; i + 1 < groups.size; ++i) {
-        left += groups.sums[i];
+    for (std::size_t i = 0; i < n_cuts; ++i) {
         n_left += count_at(groups, i);
         const auto describe = [&](bool missing_left) {
             return [&groups, i, missing_left](FeatureScan& scan) {
@@ -101,8 +131,8 @@ FeatureScan scan_numbers(const Groups& groups, const Moments& node, std::uint32_
             };
         };
         if (missing)
-            champion.consider(left + groups.missing, n_left + groups.missing_count, describe(true));
-        champion.consider(left, n_left, describe(false));
+            champion.consider(with_missing.gain(i), n_left + groups.missing_count, describe(true));
+        champion.consider(cuts.gain(i), n_left, describe(false));
     }
     if (missing && groups.size > 0) {
         champion.consider(node.sums() - groups.missing, node.n - groups.missing_count,
@@ -148,23 +178,32 @@ Sides sides_of(const Groups& groups, std::uint32_t n_left) {
 }
 
 template <class Sum>
+SplitFinder<Sum>::SplitFinder(const Dataset& data, const Growth& growth)
+    : data_(data), growth_(growth) {
+    table_size_ = data.flags.blocks().size() * 64;
+    for (std::uint32_t f = 0; f < data.features.size(); ++f) {
+        start_.push_back(table_size_);
+        if (data.flags.bit_of(f) == Flags::kNone) table_size_ += data.features[f].n_codes + 1;
+    }
+}
+
+template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::tally_dense(const Code* codes, std::uint32_t n_codes) {
-    Sum* by_code = by_code_.data();
+void SplitFinder<Sum>::add_up(const Code* codes, std::uint32_t n_codes, Sum* by_code) const {
     const std::size_t m = node_.rows.size();
-    for (std::size_t i = 0; i < m; ++i) by_code[codes[node_.rows[i]]] += node_.sums[i];
-    for (std::uint32_t code = 1; code <= n_codes; ++code)
-        if (occurs(by_code[code])) {
-            groups_.add(code, as_sums(by_code[code]));
-            by_code[code] = {};
-        }
+    if (n_codes <= 2)
+        add_up_two(codes, n_codes, by_code);
+    else if (std::is_same_v<Sum, Counts> && n_codes <= kFewCodes && m > kFewCodes)
+        add_up_few(codes, n_codes, by_code);
+    else
+        for (std::size_t i = 0; i < m; ++i) by_code[codes[node_.rows[i]]] += node_.sums[i];
 }
 
 // Where there are few codes the same one comes again soon, and its sum would have to wait for the
 // one before: so four rows at a time are summed apart. Of counts only, whose order does not matter.
 template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::tally_few(const Code* codes, std::uint32_t n_codes) {
+void SplitFinder<Sum>::add_up_few(const Code* codes, std::uint32_t n_codes, Sum* by_code) const {
     Sum lanes[4][kFewCodes + 1] = {};
     const std::size_t m = node_.rows.size();
     const auto add = [&](std::size_t lane, std::size_t i) {
@@ -174,21 +213,15 @@ void SplitFinder<Sum>::tally_few(const Code* codes, std::uint32_t n_codes) {
     for (; i + 4 <= m; i += 4)
         for (std::size_t lane = 0; lane < 4; ++lane) add(lane, i + lane);
     for (; i < m; ++i) add(0, i);
-    for (std::uint32_t code = 0; code <= n_codes; ++code) {
-        Sum sum = lanes[0][code];
-        for (std::size_t lane = 1; lane < 4; ++lane) sum += lanes[lane][code];
-        if (code == 0)
-            by_code_[0] = sum;
-        else if (occurs(sum))
-            groups_.add(code, as_sums(sum));
-    }
+    for (std::uint32_t code = 0; code <= n_codes; ++code)
+        for (const auto& lane : lanes) by_code[code] += lane[code];
 }
 
 // Two-valued features are common, and summing them in memory would wait for each sum before the
 // next.
 template <class Sum>
 template <class Code>
-void SplitFinder<Sum>::tally_two(const Code* codes) {
+void SplitFinder<Sum>::add_up_two(const Code* codes, std::uint32_t n_codes, Sum* by_code) const {
     Sum sums[3];
     const std::size_t m = node_.rows.size();
     for (std::size_t i = 0; i < m; ++i) {
@@ -198,9 +231,14 @@ void SplitFinder<Sum>::tally_two(const Code* codes) {
         sums[1] += code == 1 ? sum : Sum{};
         sums[2] += code == 2 ? sum : Sum{};
     }
-    by_code_[0] = sums[0];
-    for (const std::uint32_t code : {1u, 2u})
-        if (occurs(sums[code])) groups_.add(code, as_sums(sums[code]));
+    std::copy_n(sums, n_codes + 1, by_code);
+}
+
+template <class Sum>
+void SplitFinder<Sum>::collect(const Sum* by_code, std::uint32_t n_codes) {
+    for (std::uint32_t code = 1; code <= n_codes; ++code)
+        groups_.add_if(occurs(by_code[code]), code, as_sums(by_code[code]));
+    groups_.missing = as_sums(by_code[0]);
 }
 
 template <class Sum>
@@ -226,6 +264,8 @@ void SplitFinder<Sum>::tally_sparse(const Code* codes, std::uint32_t n_codes) {
             }
         }
     }
+    groups_.missing = as_sums(by_code[0]);
+    by_code[0] = {};
 }
 
 template <class Sum>
@@ -243,14 +283,13 @@ void SplitFinder<Sum>::count(const Code* codes) {
 template <class Sum>
 template <class Code>
 void SplitFinder<Sum>::tally(const Code* codes, std::uint32_t n_codes) {
-    if (n_codes <= 2)
-        tally_two(codes);
-    else if (std::is_same_v<Sum, Counts> && n_codes <= kFewCodes && node_.rows.size() > kFewCodes)
-        tally_few(codes, n_codes);
-    else if (n_codes <= 2 * node_.rows.size())
-        tally_dense(codes, n_codes);
-    else
+    if (n_codes > 2 && n_codes > 2 * node_.rows.size()) {
         tally_sparse(codes, n_codes);
+    } else {
+        add_up(codes, n_codes, by_code_.data());
+        collect(by_code_.data(), n_codes);
+        std::fill_n(by_code_.begin(), n_codes + 1, Sum{});
+    }
     if (growth_.min_leaf > 1) count(codes);
 }
 
@@ -267,26 +306,31 @@ template <class Sum>
 void SplitFinder<Sum>::enter(const NodeRows<Sum>& node, const Moments& moments,
                              const std::vector<std::uint32_t>& wanted) {
     node_ = node;
+    table_ = nullptr;
     moments_ = moments;
-    wanted_.assign(data_.flags.blocks().size(), 0);
-    // Flags are summed, not counted, so they are of no use where leaves must have several rows.
-    if (growth_.min_leaf > 1) return;
-    for (const auto feature : wanted)
-        if (const std::int32_t bit = data_.flags.bit_of(feature); bit != Flags::kNone)
-            wanted_[bit / 64] |= std::uint64_t{1} << (bit % 64);
-    sum_flags();
+    want(wanted);
+    flag_sums_.assign(wanted_.size() * 64, Sum{});
+    sum_flags(flag_sums_.data());
 }
 
 template <class Sum>
-void SplitFinder<Sum>::sum_flags() {
+void SplitFinder<Sum>::want(const std::vector<std::uint32_t>& features) {
+    wanted_.assign(data_.flags.blocks().size(), 0);
+    any_.assign(wanted_.size(), 0);
+    all_.assign(wanted_.size(), ~std::uint64_t{0});
+    // Flags are summed, not counted, so they are of no use where leaves must have several rows.
+    if (growth_.min_leaf > 1) return;
+    for (const auto feature : features)
+        if (const std::int32_t bit = data_.flags.bit_of(feature); bit != Flags::kNone)
+            wanted_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+}
+
+template <class Sum>
+void SplitFinder<Sum>::sum_flags(Sum* sums) {
     const auto& blocks = data_.flags.blocks();
-    any_.assign(blocks.size(), 0);
-    all_.assign(blocks.size(), ~std::uint64_t{0});
-    flag_sums_.assign(blocks.size() * 64, Sum{});
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (std::size_t b = 0; b < blocks.size(); ++b, sums += 64) {
         if (wanted_[b] == 0) continue;
         const std::uint64_t* words = blocks[b].words.data();
-        Sum* sums = flag_sums_.data() + b * 64;
         for (std::size_t i = 0; i < node_.rows.size(); ++i) {
             const std::uint64_t word = words[node_.rows[i]] & wanted_[b];
             any_[b] |= word;
@@ -294,6 +338,17 @@ void SplitFinder<Sum>::sum_flags() {
             for (std::uint64_t rest = word; rest != 0; rest &= rest - 1)
                 sums[std::countr_zero(rest)] += node_.sums[i];
         }
+    }
+}
+
+// Takes the sums of the flags from a table.
+template <class Sum>
+void SplitFinder<Sum>::see_flags(const Sum* sums) {
+    flag_sums_.assign(sums, sums + wanted_.size() * 64);
+    for (std::size_t bit = 0; bit < flag_sums_.size(); ++bit) {
+        const double w = as_sums(flag_sums_[bit]).w;
+        any_[bit / 64] |= std::uint64_t{w > 0} << (bit % 64);
+        all_[bit / 64] &= ~(std::uint64_t{w < moments_.w} << (bit % 64));
     }
 }
 
@@ -322,12 +377,14 @@ const Groups& SplitFinder<Sum>::group(std::uint32_t feature) {
         return groups_;
     }
     const Feature& column = data_.features[feature];
-    make_room(column.n_codes);
     groups_.start(column.n_codes);
+    if (table_ != nullptr) {
+        collect(table_ + start_[feature], column.n_codes);
+        return groups_;
+    }
+    make_room(column.n_codes);
     std::visit([&](const auto& codes) { tally(codes.data(), column.n_codes); },
                column.codes.cells());
-    groups_.missing = as_sums(by_code_[0]);
-    by_code_[0] = {};
     return groups_;
 }
 
@@ -335,6 +392,21 @@ template <class Sum>
 Split SplitFinder<Sum>::best(const NodeRows<Sum>& node, const Moments& moments,
                              std::vector<std::uint32_t>& active) {
     enter(node, moments, active);
+    return search(moments, active);
+}
+
+template <class Sum>
+Split SplitFinder<Sum>::best(const Table& table, const Moments& moments,
+                             std::vector<std::uint32_t>& active) {
+    table_ = table.data();
+    moments_ = moments;
+    want(active);
+    see_flags(table_);
+    return search(moments, active);
+}
+
+template <class Sum>
+Split SplitFinder<Sum>::search(const Moments& moments, std::vector<std::uint32_t>& active) {
     best_ = {};
     scans_.clear();
     std::size_t kept = 0;
@@ -350,6 +422,42 @@ Split SplitFinder<Sum>::best(const NodeRows<Sum>& node, const Moments& moments,
     }
     active.resize(kept);
     return best_;
+}
+
+template <class Sum>
+void SplitFinder<Sum>::tabulate(const NodeRows<Sum>& node,
+                                const std::vector<std::uint32_t>& features, Table& table) {
+    node_ = node;
+    want(features);
+    table.assign(table_size_, Sum{});
+    sum_flags(table.data());
+    for (const auto f : features) {
+        if (data_.flags.bit_of(f) != Flags::kNone) continue;
+        const Feature& column = data_.features[f];
+        std::visit(
+            [&](const auto& codes) {
+                add_up(codes.data(), column.n_codes, table.data() + start_[f]);
+            },
+            column.codes.cells());
+    }
+}
+
+template <class Sum>
+std::uint32_t SplitFinder<Sum>::tabled_from() const {
+    // Below the mean number of codes, going through those would cost more than through the rows.
+    return static_cast<std::uint32_t>(table_size_ / std::max<std::size_t>(start_.size(), 1));
+}
+
+template <class Sum>
+void SplitFinder<Sum>::subtract(Table& table, const Table& part,
+                                const std::vector<std::uint32_t>& features) const {
+    const auto take_away = [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) table[i] -= part[i];
+    };
+    take_away(0, data_.flags.blocks().size() * 64);
+    for (const auto f : features)
+        if (data_.flags.bit_of(f) == Flags::kNone)
+            take_away(start_[f], start_[f] + data_.features[f].n_codes + 1);
 }
 
 template <class Sum>

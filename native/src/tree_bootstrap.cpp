@@ -79,7 +79,6 @@ void TreeBootstrap::make_up(Arm& arm, std::span<const double> context, double re
     }
     arm.rows.append(context, high, 1.0);
     arm.rows.append(context, low, 1.0);
-    arm.standing.made_up = 2;
 }
 
 // A success is a reward above 0; of continuous rewards, one above the mean of those before.

@@ -246,7 +246,7 @@ TEST(made_up_rows_come_first_and_patience_ends) {
         CHECK(engine->is_cold(0));
         engine->learn(0, context, 0);
     }
-    CHECK(prior.rows(0).n_rows() == 3 && prior.standing(0).made_up == 2 && !prior.is_cold(0));
+    CHECK(prior.rows(0).n_rows() == 3 && !prior.is_cold(0));
     CHECK(prior.rows(0).reward(0) == 1 && prior.rows(0).reward(1) == 0);
     CHECK(until.rows(0).n_rows() == 1 && until.is_cold(0));
     until.learn(0, context, 0);

@@ -353,5 +353,5 @@ def test_bad_calls():
         check_policy(Uniform, laws=["gravity"])
     with pytest.raises(InvalidParameterError, match="decisions must be a whole number from 50 up"):
         check_policy(Uniform, decisions=1.5)
-    with pytest.raises(InvalidParameterError, match='reward must be "binary" or "continuous"'):
+    with pytest.raises(InvalidParameterError, match='reward must be one of "binary", "continuous"'):
         check_policy(Uniform, reward="stars")

@@ -218,7 +218,7 @@ class EnginePlayer(StrictPlayer):
                 self.on_engine(kept, "set_categorical", kinds)
         elif isinstance(kept.thing, _core.TreeBootstrap):
             n, arm = draw.below(20), self.arm(kept)
-            standing = tuple(draw.mostly(v, 0.05) for v in (draw.below(3), draw.below(9), False))
+            standing = tuple(draw.mostly(v, 0.05) for v in (draw.below(9), False))
             contexts = draw.mostly(draw.matrix(n, kept.contexts))
             rewards = draw.mostly(draw.rewards(n))
             self.on_engine(kept, "restore", arm, contexts, rewards, draw.mostly(standing))

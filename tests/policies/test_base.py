@@ -68,7 +68,7 @@ def test_repr_shows_the_arms_of_now():
         ({"seed": 1.5}, "got 1.5"),
         ({"seed": 2**64}, "got 18446744073709551616"),
         ({"seed": True}, "got True"),
-        ({"reward": "stars"}, 'reward must be "binary" or "continuous", got \'stars\''),
+        ({"reward": "stars"}, 'reward must be one of "binary", "continuous"; got \'stars\''),
         ({"reward": ["binary"]}, "got \\['binary'\\]"),
         ({"categorical": "zip"}, "categorical"),
     ],

@@ -57,7 +57,7 @@ def test_the_table_is_aligned() -> None:
         }
     )
     assert str(explanation).splitlines() == [
-        "arm            mean     95 % interval              n  rule",
+        "arm            mean     interval                   n  rule",
         "3              0.250    0.200 to 0.300         12345  age > 40 and city in Berlin, Paris",
         "a long name  -1234.500  -2000.000 to -469.000      3  always",
         "new              -      0.000 to 1.000             0  always",
@@ -69,9 +69,9 @@ def test_an_unbounded_interval_is_readable() -> None:
     policy = bt.TreeHeuristic(["golf", "tennis"], reward="continuous")
     policy.learn({"age": 31}, "golf", 2.5)
     assert str(policy.explain({"age": 31})).splitlines() == [
-        "arm     mean   95 % interval  n  rule",
-        "golf    2.500  -inf to inf    1  always",
-        "tennis    -    -inf to inf    0  always",
+        "arm     mean   interval     n  rule",
+        "golf    2.500  -inf to inf  1  always",
+        "tennis    -    -inf to inf  0  always",
     ]
 
 

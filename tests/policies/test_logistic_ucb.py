@@ -362,7 +362,7 @@ def test_it_learns():
     ("wrong", "message"),
     [
         ({"reward": "continuous"}, "rewards between 0 and 1, got 'continuous'; LinUCB takes"),
-        ({"reward": "stars"}, 'reward must be "binary" or'),
+        ({"reward": "stars"}, 'reward must be one of "binary"'),
         ({"alpha": -1}, "alpha must be a number from 0 up, got -1"),
         ({"regularization": 0}, "regularization must be"),
         ({"horizon": 0}, "horizon must be a whole number from 1 up, got 0"),

@@ -16,6 +16,7 @@ std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds);
 // The cross-validated alpha of a tree on these rows; infinite, so that the tree is a leaf, if there
 // are too few to validate on.
 double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_folds);
+double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds);
 
 // A tree on all rows of an arm, pruned at an alpha that is chosen again on schedule.
 class ArmTree {
@@ -34,7 +35,6 @@ class ArmTree {
     const RowStore& rows() const { return tree_.rows(); }
     const Moments& leaf(const double* context) { return tree_.pruned_leaf(context); }
     Tree pruned() { return tree_.pruned(); }
-    std::size_t bytes() const { return tree_.bytes(); }
 
  private:
     void validate();

@@ -47,6 +47,13 @@ struct Groups {
         codes[size] = code;
         sums[size++] = sum;
     }
+    // Writes first and counts then: which codes occur follows no pattern that a processor could
+    // foresee.
+    void add_if(bool occurs, std::uint32_t code, const Sums& sum) {
+        codes[size] = code;
+        sums[size] = sum;
+        size += occurs;
+    }
     bool has_missing() const { return missing.w > 0; }
     bool varies() const { return size + has_missing() > 1; }
 };
@@ -93,7 +100,11 @@ inline FeatureScan scan(Kind kind, const Groups& groups, const Moments& node,
 template <class Sum>
 class SplitFinder {
  public:
-    SplitFinder(const Dataset& data, const Growth& growth) : data_(data), growth_(growth) {}
+    // What a node's rows sum up to by flag and by code of the other features. Sums of counts are
+    // exact, so a node's table less that of one child is that of the other.
+    using Table = std::vector<Sum>;
+
+    SplitFinder(const Dataset& data, const Growth& growth);
 
     // Turns to a node, whose features in `wanted` will be asked for. The rows must stay where they
     // are as long as groups of them are asked for.
@@ -105,6 +116,14 @@ class SplitFinder {
     // that are constant in the node.
     Split best(const NodeRows<Sum>& node, const Moments& moments,
                std::vector<std::uint32_t>& active);
+    // The same, given the node's table, which must have the active features.
+    Split best(const Table& table, const Moments& moments, std::vector<std::uint32_t>& active);
+    void tabulate(const NodeRows<Sum>& node, const std::vector<std::uint32_t>& features,
+                  Table& table);
+    void subtract(Table& table, const Table& part,
+                  const std::vector<std::uint32_t>& features) const;
+    // How many rows make a table worth its while.
+    std::uint32_t tabled_from() const;
     // After `best`: what else each feature could gain there (see bound_of).
     std::vector<float> bounds() const;
 
@@ -112,18 +131,22 @@ class SplitFinder {
     template <class Code>
     void tally(const Code* codes, std::uint32_t n_codes);
     template <class Code>
-    void tally_two(const Code* codes);
+    void add_up(const Code* codes, std::uint32_t n_codes, Sum* by_code) const;
     template <class Code>
-    void tally_few(const Code* codes, std::uint32_t n_codes);
+    void add_up_two(const Code* codes, std::uint32_t n_codes, Sum* by_code) const;
     template <class Code>
-    void tally_dense(const Code* codes, std::uint32_t n_codes);
+    void add_up_few(const Code* codes, std::uint32_t n_codes, Sum* by_code) const;
     template <class Code>
     void tally_sparse(const Code* codes, std::uint32_t n_codes);
     template <class Code>
     void count(const Code* codes);
-    void sum_flags();
+    void collect(const Sum* by_code, std::uint32_t n_codes);
+    void want(const std::vector<std::uint32_t>& features);
+    void sum_flags(Sum* sums);
+    void see_flags(const Sum* sums);
     bool is_summed(std::int32_t bit) const;
     void group_flag(std::uint32_t feature, std::uint32_t bit);
+    Split search(const Moments& moments, std::vector<std::uint32_t>& active);
     void make_room(std::uint32_t n_codes);
 
     static constexpr std::uint32_t kFewCodes = 32;
@@ -132,6 +155,9 @@ class SplitFinder {
     Growth growth_;
     Groups groups_;
     NodeRows<Sum> node_;
+    const Sum* table_ = nullptr;      // of the node, if it is searched by that
+    std::vector<std::size_t> start_;  // of each feature in a table
+    std::size_t table_size_ = 0;
     Moments moments_;
     Split best_;
     std::vector<std::pair<std::uint32_t, FeatureScan>> scans_;

@@ -24,10 +24,15 @@ struct Sums {
         wy += other.wy;
         return *this;
     }
+    Sums& operator-=(const Sums& other) {
+        w -= other.w;
+        wy -= other.wy;
+        return *this;
+    }
 };
 
 inline Sums operator+(Sums a, const Sums& b) { return a += b; }
-inline Sums operator-(const Sums& a, const Sums& b) { return {a.w - b.w, a.wy - b.wy}; }
+inline Sums operator-(Sums a, const Sums& b) { return a -= b; }
 
 // The same for 0/1 rewards and whole weights, both halves in one word: half the memory, one
 // addition, no rounding.
@@ -39,6 +44,10 @@ struct Counts {
     }
     Counts& operator+=(const Counts& other) {
         bits += other.bits;
+        return *this;
+    }
+    Counts& operator-=(const Counts& other) {
+        bits -= other.bits;
         return *this;
     }
 };
@@ -55,9 +64,9 @@ inline bool occurs(const Counts& counts) { return counts.bits != 0; }
 // order of summation.
 inline double split_gain(const Sums& total, const Sums& left) {
     const double right_w = total.w - left.w;
-    if (!(left.w > 0) || !(right_w > 0)) return 0;
     const double d = left.wy * total.w - total.wy * left.w;
-    return d * d / (left.w * right_w * total.w);
+    const double gain = d * d / (left.w * right_w * total.w);
+    return std::min(left.w, right_w) > 0 ? gain : 0;
 }
 
 // The sums of a node, rewards taken about the data's offset (see Dataset).

@@ -33,7 +33,6 @@ class TreeBootstrap {
     };
     // What an arm knows beside its rows.
     struct Standing {
-        std::uint32_t made_up = 0;   // so many of its rows, the first ones
         std::uint32_t failures = 0;  // in a row, since the start
         bool settled = false;        // had its success, or was given up
     };

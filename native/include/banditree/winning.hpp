@@ -16,8 +16,9 @@ struct StudentLaw {
 };
 
 // The probability that each law's draw is the largest of one independent draw per law: what
-// Thompson sampling does with these posteriors. Found by quadrature to an absolute error below
-// 1e-9, without random draws; sums to 1. Laws of scale 0 that tie for the largest value share.
+// Thompson sampling does with these posteriors. Found by quadrature, without random draws; sums to
+// 1. The error was measured to be below 1e-9 for shapes between 0.06 and 1e7 and for freedoms of 1
+// and more. Laws of scale 0 that tie for the largest value share.
 //
 // A scale below 2^-50 |location|, the spacing of a few doubles, counts as 0.
 //

@@ -1,6 +1,6 @@
 """The forms that contexts may come in, and a common view of many contexts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from banditree.contexts.columns import Column, from_array, from_values, listed
 from banditree.contexts.values import shorten
-from banditree.errors import InvalidContextError
+from banditree.errors import InvalidContextError, InvalidParameterError
 from banditree.types import FeatureName, Kind
 
 ACCEPTED = (
@@ -328,3 +328,26 @@ def _form(contexts: object) -> str:
     if isinstance(contexts, np.ndarray):
         return f"{contexts.ndim}-D array"
     return type(contexts).__name__
+
+
+def numeric_array(batch: Batch) -> NDArray[Any] | None:
+    """Return the array if the batch is a plain matrix of numbers."""
+    if isinstance(batch, Matrix) and batch.array.dtype.kind in "fiu":
+        array = batch.array
+        return None if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+    return None
+
+
+def declared_names(categorical: Any) -> tuple[FeatureName, ...]:
+    """Check the names of declared categories."""
+    # An array without dimensions is of an iterable class, but cannot be iterated.
+    listed = isinstance(categorical, Iterable) and getattr(categorical, "ndim", 1) != 0
+    if isinstance(categorical, str | bytes | memoryview) or not listed:
+        raise InvalidParameterError(
+            f"categorical must be a list of feature names, got {shorten(categorical)}; "
+            f"put a single name in a list"
+        )
+    try:
+        return tuple(feature_name(name) for name in categorical)
+    except InvalidContextError as error:
+        raise InvalidParameterError(f"categorical: {error}") from None

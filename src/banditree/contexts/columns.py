@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, cast
 
 import numpy as np
@@ -155,3 +156,14 @@ def _distinct(array: NDArray[Any], name: FeatureName) -> Column:
     codes = np.full(len(array), -1, np.intp)
     codes[present] = rank[inverse]
     return Column("category", codes=codes, keys=values[order].tolist())
+
+
+def surely_finite(values: FloatArray) -> bool:
+    """Return whether the sum of squares is finite: only if all values are, and fast to take."""
+    with np.errstate(over="ignore"):
+        return isfinite(values.dot(values))
+
+
+def any_present(column: FloatArray) -> bool:
+    """Return whether some value is not missing; most often the first one."""
+    return len(column) > 0 and not (np.isnan(column[0]) and np.isnan(column).all())

@@ -1,6 +1,6 @@
 """The schema of the contexts seen so far, and the rows that the core reads."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -10,12 +10,20 @@ from numpy.typing import NDArray
 
 from banditree import _core
 from banditree.contexts import batches
-from banditree.contexts.batches import Batch, Matrix, Single, feature_name, read_many, read_one
-from banditree.contexts.columns import as_float64
-from banditree.contexts.features import NAN, Draft, Feature, Pending, encode_value
+from banditree.contexts.batches import (
+    Batch,
+    Single,
+    declared_names,
+    feature_name,
+    numeric_array,
+    read_many,
+    read_one,
+)
+from banditree.contexts.columns import any_present, as_float64, surely_finite
+from banditree.contexts.features import NAN, Draft, Feature, Pending, encode_value, ids_by_number
 from banditree.contexts.state import dump, restore
-from banditree.contexts.values import infinite, plain, shorten
-from banditree.errors import InvalidContextError, InvalidParameterError
+from banditree.contexts.values import infinite, plain
+from banditree.errors import InvalidContextError
 from banditree.types import Context, Contexts, FeatureName, FloatArray, Kind, Value
 
 FLOAT64 = np.dtype(np.float64)
@@ -55,7 +63,7 @@ class Encoder:
     """
 
     def __init__(self, categorical: Sequence[FeatureName] = ()) -> None:
-        self.categorical = _declared(categorical)
+        self.categorical = declared_names(categorical)
         self._named: bool | None = None
         self._version = 0  # counts commits
         self._features: list[Feature] = []
@@ -131,7 +139,7 @@ class Encoder:
         if batch is None or self._named is None:
             return np.empty((0 if batch is None else batch.length, self.n_features))
         self._check_form(batch.named, len(batch.names))
-        matrix = _numeric(batch)
+        matrix = numeric_array(batch)
         if matrix is not None:
             return self._fill_matrix(batch, matrix, self._features, None)
         return self._fill(batch, [self._index.get(name) for name in batch.names], None)
@@ -167,7 +175,7 @@ class Encoder:
         fresh = [self._new(feature_name(n)) for n in batch.names if n not in self._index]
         features = [*self._features, *fresh]
         drafts: list[Draft] = []
-        matrix = _numeric(batch)
+        matrix = numeric_array(batch)
         if matrix is not None:
             rows = self._fill_matrix(batch, matrix, features, drafts)
         else:
@@ -254,7 +262,7 @@ class Encoder:
         """Return the row of an array, and whether all of its categories are known."""
         if self._category_codes is None:
             categories = [
-                (i, _ids_by_number(feature))
+                (i, ids_by_number(feature))
                 for i, feature in enumerate(self._features)
                 if feature.is_categorical
             ]
@@ -370,7 +378,7 @@ class Encoder:
     ) -> FloatArray:
         """Encode a 2-D array of numbers: all at once, then the few columns that need care."""
         rows = np.require(as_float64(array), requirements=["C", "ALIGNED"])
-        if not _surely_finite(rows.reshape(-1)):
+        if not surely_finite(rows.reshape(-1)):
             wrong = np.argwhere(np.isinf(rows))
             if len(wrong):
                 row, column = wrong[0]
@@ -380,7 +388,7 @@ class Encoder:
             rows = rows.copy()
         for i in careful:
             draft = Draft(features[i])
-            if draft.kind == "unknown" and _any_present(rows[:, i]):
+            if draft.kind == "unknown" and any_present(rows[:, i]):
                 draft.kind = "number"
             elif draft.kind != "unknown":
                 codes = draft.encode_column(batch.column(i, draft.kind))
@@ -388,43 +396,3 @@ class Encoder:
             if drafts is not None and draft.changed:
                 drafts.append(draft)
         return rows
-
-
-def _ids_by_number(feature: Feature) -> dict[float, float]:
-    """Return the ids of the categories that an array of floats can hold."""
-    numbers = {key: code for key, code in feature.ids.items() if isinstance(key, int | float)}
-    return {float(key): code for key, code in numbers.items() if abs(key) <= 2**53}
-
-
-def _surely_finite(values: FloatArray) -> bool:
-    """Return whether the sum of squares is finite: only if all values are, and fast to take."""
-    with np.errstate(over="ignore"):
-        return isfinite(values.dot(values))
-
-
-def _any_present(column: FloatArray) -> bool:
-    """Return whether some value is not missing; most often the first one."""
-    return len(column) > 0 and not (np.isnan(column[0]) and np.isnan(column).all())
-
-
-def _numeric(batch: Batch) -> NDArray[Any] | None:
-    """Return the array if the batch is a plain matrix of numbers."""
-    if isinstance(batch, Matrix) and batch.array.dtype.kind in "fiu":
-        array = batch.array
-        return None if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
-    return None
-
-
-def _declared(categorical: Any) -> tuple[FeatureName, ...]:
-    """Check the names of declared categories."""
-    # An array without dimensions is of an iterable class, but cannot be iterated.
-    listed = isinstance(categorical, Iterable) and getattr(categorical, "ndim", 1) != 0
-    if isinstance(categorical, str | bytes | memoryview) or not listed:
-        raise InvalidParameterError(
-            f"categorical must be a list of feature names, got {shorten(categorical)}; "
-            f"put a single name in a list"
-        )
-    try:
-        return tuple(feature_name(name) for name in categorical)
-    except InvalidContextError as error:
-        raise InvalidParameterError(f"categorical: {error}") from None

@@ -155,3 +155,9 @@ class Pending:
 
 def _stored(key: Hashable) -> Hashable:
     return canonical(key) if isinstance(key, float) else key
+
+
+def ids_by_number(feature: Feature) -> dict[float, float]:
+    """Return the ids of the categories that an array of floats can hold."""
+    numbers = {key: code for key, code in feature.ids.items() if isinstance(key, int | float)}
+    return {float(key): code for key, code in numbers.items() if abs(key) <= 2**53}

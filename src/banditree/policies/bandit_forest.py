@@ -69,7 +69,7 @@ class BanditForest(Policy):
     >>> policy.propensities({"member": True})
     {'golf': 0.0, 'tennis': 1.0}
     >>> print(policy.explain({"member": False}))
-    arm     mean   95 % interval     n  rule
+    arm     mean   interval          n  rule
     golf    0.500  0.456 to 0.544  500  member is false
     tennis  0.000  0.000 to 0.008  500  member is false
     """

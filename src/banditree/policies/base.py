@@ -155,7 +155,7 @@ class Policy(ABC):
     def decide_many(self, contexts: Contexts, arms: Sequence[Arm] | None = None) -> list[Arm]:
         """Return the arm to offer in each context: the same as `decide` for each, but faster."""
         with self._lock:
-            rows = self._encoder.encode_many(_listed(contexts))
+            rows = self._encoder.encode_many(contexts)
             eligible = self._arms.all if arms is None else self._arms.indices(arms)
             return [self._arms.names[i] for i in self._choose_many(rows, eligible)]
 
@@ -176,7 +176,7 @@ class Policy(ABC):
     def learn_many(self, contexts: Contexts, arms: Sequence[Arm], rewards: Any) -> None:
         """Take in many observations: the same as `learn` for each, but faster."""
         with self._lock:
-            rows, pending = self._encoder.stage_many(_listed(contexts))
+            rows, pending = self._encoder.stage_many(contexts)
             indices = self._arms.each(arms, len(rows))
             values = check_many(self.reward, rewards, len(rows))
             self._commit(pending)
@@ -389,7 +389,3 @@ def subclasses(cls: type) -> Iterator[type[Policy]]:
     for child in children:
         yield child
         yield from subclasses(child)
-
-
-def _listed(contexts: Contexts) -> Contexts:
-    return list(contexts) if isinstance(contexts, Iterator) else contexts

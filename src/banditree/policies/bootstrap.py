@@ -37,7 +37,6 @@ class _Log:
 
     rows: list[FloatArray] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
-    made_up: int = 0
     failures: int = 0  # in a row, from the start
     is_settled: bool = False  # had its success, or was given up
     design: FloatArray | None = None  # all rows as the learner sees them, if they are up to date
@@ -138,7 +137,6 @@ class Bootstrap(Policy):
         if self.cold_start == "prior" and not log.rows:
             for made_up in self._made_up(reward):
                 log.add(own, made_up)
-                log.made_up += 1
         self._judge(log, reward)
         log.add(own, reward)
         self._tally.add(arm, reward)
@@ -239,7 +237,7 @@ class Bootstrap(Policy):
         return {"learner": build(described["learner"])}
 
     def _state(self) -> Arrays:
-        counts = [(log.made_up, log.failures, log.is_settled) for log in self._logs]
+        counts = [(log.failures, log.is_settled) for log in self._logs]
         arrays: Arrays = {"counts": np.array(counts, dtype=np.int64)}
         width = self._encoder.n_features
         for arm, log in enumerate(self._logs):
@@ -251,9 +249,9 @@ class Bootstrap(Policy):
     def _restore(self, arrays: Arrays) -> None:
         self._tally.restore(arrays)
         self._design.restore(arrays)
-        for arm, (made_up, failures, is_settled) in enumerate(arrays["counts"].tolist()):
+        for arm, (failures, is_settled) in enumerate(arrays["counts"].tolist()):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
-            log = _Log(list(rows), rewards.tolist(), made_up, failures, bool(is_settled))
+            log = _Log(list(rows), rewards.tolist(), failures, bool(is_settled))
             self._logs[arm] = log
 
 

@@ -40,7 +40,7 @@ class Explanation(Mapping[Arm, ArmExplanation]):
     >>> golf = ArmExplanation("age > 40", 120, 0.2, binary_interval(24, 120))
     >>> tennis = ArmExplanation("always", 0, float("nan"), binary_interval(0, 0))
     >>> print(Explanation({"golf": golf, "tennis": tennis}))
-    arm     mean   95 % interval     n  rule
+    arm     mean   interval          n  rule
     golf    0.200  0.138 to 0.280  120  age > 40
     tennis    -    0.000 to 1.000    0  always
     """
@@ -61,7 +61,7 @@ class Explanation(Mapping[Arm, ArmExplanation]):
         return len(self._arms)
 
     def __repr__(self) -> str:
-        rows = [("arm", "mean", "95 % interval", "n", "rule")]
+        rows = [("arm", "mean", "interval", "n", "rule")]
         for arm, known in self._arms.items():
             low, high = (_number(bound) for bound in known.interval)
             rows.append(

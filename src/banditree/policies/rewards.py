@@ -1,11 +1,12 @@
 """Checks on rewards."""
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from banditree.contexts.values import shorten
-from banditree.errors import InvalidParameterError, InvalidRewardError
+from banditree.errors import InvalidRewardError
+from banditree.policies.parameters import check_choice
 from banditree.trees.inputs import check_reward, check_rewards
 from banditree.types import FloatArray
 
@@ -14,12 +15,8 @@ RewardKind: TypeAlias = Literal["binary", "continuous"]
 
 def check_kind(kind: Any) -> RewardKind:
     """Return a kind of reward."""
-    if not isinstance(kind, str) or kind not in get_args(RewardKind):
-        raise InvalidParameterError(
-            f'reward must be "binary" or "continuous", got {shorten(kind)}; '
-            "binary rewards lie between 0 and 1, continuous ones anywhere"
-        )
-    return kind  # type: ignore[return-value]  # get_args loses the literal
+    checked: RewardKind = check_choice("reward", kind, RewardKind)
+    return checked
 
 
 def check_one(kind: RewardKind, reward: Any) -> float:

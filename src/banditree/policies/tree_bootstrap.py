@@ -78,7 +78,7 @@ class TreeBootstrap(TreePolicy):
         min_split: int = 2,
         min_leaf: int = 1,
         max_depth: int | None = None,
-        max_bins: int | None = 255,
+        max_bins: int | None = 64,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
         seed: Seed = None,
@@ -156,7 +156,7 @@ class TreeBootstrap(TreePolicy):
         return super()._state() | {"standings": np.array(standings, dtype=np.int64)}
 
     def _restore(self, arrays: Arrays) -> None:
-        for arm, (made_up, failures, settled) in enumerate(arrays["standings"].tolist()):
+        for arm, (failures, settled) in enumerate(arrays["standings"].tolist()):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
-            self._core.restore(arm, rows, rewards, (made_up, failures, bool(settled)))
+            self._core.restore(arm, rows, rewards, (failures, bool(settled)))
         self._core.spread = tuple(arrays["spread"].tolist())

@@ -27,8 +27,9 @@ class TreeHeuristic(TreePolicy):
     cross-validated again each time the arm's observations have grown by a quarter; in between,
     alpha stays and the tree does not.
 
-    The fastest of the tree policies, and the one to begin with: a decision takes microseconds, an
-    observation a fraction of a millisecond, also after a million of them.
+    The fastest of the tree policies, and the one to begin with: a decision takes microseconds
+    (milliseconds if a part of a tree must be grown anew first), an observation a fraction of a
+    millisecond.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class TreeHeuristic(TreePolicy):
     >>> policy.decide({"age": 25, "city": "Berlin"})
     'tennis'
     >>> print(policy.explain({"age": 25, "city": "Berlin"}))
-    arm     mean   95 % interval    n  rule
+    arm     mean   interval         n  rule
     tennis  1.000  0.845 to 1.000  21  age ≤ 40.5
     golf    0.000  0.000 to 0.155  21  age ≤ 40.5
     """
@@ -63,7 +64,7 @@ class TreeHeuristic(TreePolicy):
         min_split: int = 2,
         min_leaf: int = 1,
         max_depth: int | None = None,
-        max_bins: int | None = 255,
+        max_bins: int | None = 64,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
         seed: Seed = None,

@@ -45,7 +45,7 @@ class TreePolicy(Policy):
         min_split: int = 2,
         min_leaf: int = 1,
         max_depth: int | None = None,
-        max_bins: int | None = 255,
+        max_bins: int | None = 64,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
         seed: Seed = None,

@@ -13,6 +13,7 @@ BUILT_IN = {
     "UnknownArmError": LookupError,
     "NotFittedError": RuntimeError,
     "StateError": ValueError,
+    "DataError": OSError,
 }
 
 

@@ -27,6 +27,7 @@ ORDER = [
     "studies",
     "service",
     "cli",
+    "__main__",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from banditree.errors import (
     BanditreeError,
+    DataError,
     InvalidContextError,
     InvalidParameterError,
     InvalidRewardError,
@@ -33,6 +34,7 @@ __all__ = [
     "BanditreeError",
     "Bootstrap",
     "CrossValidation",
+    "DataError",
     "Explanation",
     "Greedy",
     "IncrementalTree",

@@ -9,13 +9,15 @@ Each derives from `BanditreeError` and from exactly one built-in, so that both
     ├── InvalidRewardError(ValueError)
     ├── UnknownArmError(LookupError)
     ├── NotFittedError(RuntimeError)
-    └── StateError(ValueError)
+    ├── StateError(ValueError)
+    └── DataError(OSError)
 
 A message says what was wrong, the rule, the value received and what to do about it.
 """
 
 __all__ = [
     "BanditreeError",
+    "DataError",
     "InvalidContextError",
     "InvalidParameterError",
     "InvalidRewardError",
@@ -52,3 +54,7 @@ class NotFittedError(BanditreeError, RuntimeError):
 
 class StateError(BanditreeError, ValueError):
     """A saved state is truncated, damaged, foreign or of an unknown version."""
+
+
+class DataError(BanditreeError, OSError):
+    """A data set is neither here nor can be downloaded, or is not what it should be."""

@@ -1,0 +1,220 @@
+"""The command `banditree`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from banditree.errors import BanditreeError
+
+# What a shell expects: 1 for a failure, 2 for a wrong use, 130 for Ctrl-C.
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+REPRODUCE = """\
+Run the experiments of "A Practical Method for Solving Contextual Bandit Problems Using
+Decision Trees" and write a report with its figures and claims.
+
+Finished runs are kept: the same command again goes on where it stopped, or only writes the
+report. Data sets are looked for in $BANDITREE_DATA, then in the cache, then downloaded; one that
+cannot be had is skipped, and the report says so."""
+REPRODUCE_EXAMPLES = """\
+examples:
+  banditree reproduce                               all of it in a quick version, minutes
+  banditree reproduce --full                        10,000 steps, 10 seeds, all constants: hours
+  banditree reproduce --figure 2                    only what Figure 2 needs
+  banditree reproduce --tasks adult --policies TreeHeuristic LinUCB --horizon 5000"""
+RUN = """\
+Run a study of your own: policies × environments × seeds, described in a TOML file.
+
+The report goes beside the results. Finished runs are kept, so a study that was interrupted, or
+has got another policy, goes on where it stood."""
+RUN_EXAMPLES = """\
+a study file:
+  horizon = 2000
+  policies = ["TreeHeuristic", "LinUCB", "Uniform"]
+  [environments.shop]
+  file = "visits.parquet"
+  label = "bought"
+
+A parameter that is a list is a grid, of which the report names the best value:
+  [policies.LinUCB]
+  alpha = [0.1, 1.0, 10.0]"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.do(options)
+        return code
+    except BanditreeError as error:
+        print(f"banditree: {error}", file=sys.stderr)
+        return MISUSED
+    except KeyboardInterrupt:
+        print("\nbanditree: interrupted; finished runs are kept", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe had enough
+        sys.stderr.close()
+        return FAILED
+    except OSError as error:
+        print(f"banditree: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="banditree", description="Contextual bandits with decision trees and the bootstrap."
+    )
+    parser.add_argument("--version", action="version", version=f"banditree {version('banditree')}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_reproduce(commands)
+    _add_run(commands)
+    report = commands.add_parser("report", help="write the report of results once more")
+    report.add_argument("folder", type=Path, metavar="DIR", help="the folder with the results")
+    report.set_defaults(do=_report)
+    _add_data(commands)
+    return parser
+
+
+def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "reproduce",
+        help="re-run the paper's experiments",
+        description=REPRODUCE,
+        epilog=REPRODUCE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--full", action="store_true", help="the real thing instead of a quick one")
+    parser.add_argument(
+        "--figure", type=int, choices=(2, 3, 4), help="only the runs of this figure of the paper"
+    )
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="only these tasks")
+    parser.add_argument("--policies", nargs="+", metavar="POLICY", help="only these policies")
+    parser.add_argument("--horizon", type=int, metavar="STEPS", help="steps of a run")
+    parser.add_argument("--repeats", type=int, metavar="N", help="seeds")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
+    _add_running(parser, "results/paper")
+    parser.set_defaults(do=_reproduce)
+
+
+def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "run",
+        help="run a study of your own",
+        description=RUN,
+        epilog=RUN_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study")
+    _add_running(parser, "results/NAME")
+    parser.set_defaults(do=_run)
+
+
+def _add_running(parser: argparse.ArgumentParser, out: str) -> None:
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes (default: one per processor)"
+    )
+    parser.add_argument("--ray", metavar="ADDRESS", help='run on a Ray cluster, such as "auto"')
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help=f"where results go (default: {out})"
+    )
+
+
+def _add_data(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser("data", help="list, fetch and find data sets")
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    actions.add_parser("list", help="what there is, and where").set_defaults(do=_data_list)
+    fetch = actions.add_parser("fetch", help="download a data set, unless it is here already")
+    fetch.add_argument("name", nargs="+", metavar="NAME")
+    fetch.set_defaults(do=_data_fetch)
+    path = actions.add_parser("path", help="print where a data set is")
+    path.add_argument("name", metavar="NAME")
+    path.set_defaults(do=_data_path)
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from banditree.studies.paper import FIGURES, paper_study
+
+    wanted = FIGURES[options.figure] if options.figure else {}
+    study = paper_study(
+        full=options.full,
+        tasks=options.tasks or wanted.get("tasks"),
+        policies=options.policies or wanted.get("policies"),
+        horizon=options.horizon,
+        seeds=options.repeats,
+        first_seed=options.seed,
+    )
+    return _carry_out(study, options.out or Path("results/paper"), options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from banditree.studies import read_study
+
+    study = read_study(options.study)
+    return _carry_out(study, options.out or Path("results") / study.name, options)
+
+
+def _carry_out(study: object, folder: Path, options: argparse.Namespace) -> int:
+    from banditree.studies import Study, run_study
+
+    assert isinstance(study, Study)
+    failures = run_study(study, folder, workers=options.workers, ray=options.ray)
+    for failure in failures:
+        print(f"failed: {failure.run}: {failure.error}", file=sys.stderr)
+    if failures:
+        details = folder / "failures.txt"
+        details.write_text("\n".join(f"{f.run}\n{f.details}" for f in failures), encoding="utf-8")
+        print(f"{len(failures)} runs failed; details are in {details}", file=sys.stderr)
+    _write_report(folder)
+    return FAILED if failures else 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    if not options.folder.is_dir():
+        print(f"banditree: there is no folder {str(options.folder)!r}", file=sys.stderr)
+        return MISUSED
+    _write_report(options.folder)
+    return 0
+
+
+def _write_report(folder: Path) -> None:
+    from banditree.studies import Store, read_results
+    from banditree.studies.report import regret_table, write_report
+
+    results = read_results(Store(folder))
+    print(regret_table(results))
+    for name, reason in results.skipped.items():
+        print(f"skipped {name}: {reason}")
+    print(f"report: {write_report(results, folder)}")
+
+
+def _data_list(options: argparse.Namespace) -> int:
+    from banditree.environments.datasets import describe
+
+    for listing in describe():
+        print(listing)
+    return 0
+
+
+def _data_fetch(options: argparse.Namespace) -> int:
+    from banditree.environments.download import fetch
+
+    for name in options.name:
+        print(fetch(name))
+    return 0
+
+
+def _data_path(options: argparse.Namespace) -> int:
+    from banditree.environments.datasets import how_to_get, locate
+
+    path = locate(options.name)
+    if path is None:
+        print(f"banditree: {options.name} is not here; {how_to_get(options.name)}", file=sys.stderr)
+        return FAILED
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

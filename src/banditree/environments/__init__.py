@@ -1,0 +1,20 @@
+"""Environments: what policies are tried out on."""
+
+from banditree.environments.base import Environment
+from banditree.environments.classification import Classification
+from banditree.environments.episode import Episode
+from banditree.environments.offline_tree import OfflineTree
+from banditree.environments.playing import play
+from banditree.environments.sports_ads import SportsAds
+from banditree.environments.variants import Delayed, Drifting
+
+__all__ = [
+    "Classification",
+    "Delayed",
+    "Drifting",
+    "Environment",
+    "Episode",
+    "OfflineTree",
+    "SportsAds",
+    "play",
+]

@@ -1,0 +1,42 @@
+"""What every environment can do."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.environments.episode import Episode
+from banditree.errors import InvalidParameterError
+
+__all__ = ["Environment", "check_count"]
+
+
+class Environment(ABC):
+    """Yields contexts, and what the arms pay in them."""
+
+    name: str
+
+    @abstractmethod
+    def episode(self, horizon: int, seed: int) -> Episode:
+        """Return the steps of a run: the same for the same seed, whatever the policy does."""
+
+    @abstractmethod
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells this environment from any other, as JSON could hold it."""
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """Return a whole number, not below the least."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise InvalidParameterError(
+            f"{name} must be a whole number of at least {least}, got {value!r}"
+        )
+    return int(value)
+
+
+def random_order(n_rows: int, horizon: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return rows in random order; once all have come, again in another order."""
+    passes = range(-(-horizon // n_rows))
+    return np.concatenate([rng.permutation(n_rows) for _ in passes])[:horizon]

@@ -1,0 +1,186 @@
+"""Bandit problems from classified data: the classes are the arms, and the right one pays 1."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.contexts.batches import Batch
+from banditree.environments.base import Environment, check_count, random_order
+from banditree.environments.episode import Episode
+from banditree.environments.tables import content_hash, open_table, read_column, read_table
+from banditree.errors import InvalidParameterError
+from banditree.types import Arm, FeatureName, FloatArray
+
+__all__ = ["Classification"]
+
+# More classes than this, and the label is rather a number or a name of the row.
+MOST_CLASSES = 1000
+
+
+class Classification(Environment):
+    """A table as a bandit problem: offer a class for each row; the right one pays 1, others 0.
+
+    Rows come in random order; once all have come, again in another order. Rows without a label are
+    left out.
+
+    Parameters
+    ----------
+    table
+        A pandas, polars or Arrow table. Strings, booleans and missing values are welcome.
+    label
+        The column of the class.
+    name
+        What the environment is called in results.
+    unused
+        Columns that are no features.
+    dropped
+        Classes that are no arms: their rows are left out.
+    categorical
+        Number columns that are really categories.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = pandas.DataFrame(
+    ...     {"age": [31, 64, None], "city": ["Lima", None, "Bonn"], "bought": ["tea", "nut", "tea"]}
+    ... )
+    >>> episode = Classification(table, label="bought").episode(horizon=5, seed=0)
+    >>> episode.arms
+    ('nut', 'tea')
+    >>> episode.rewards.sum(axis=1).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        label: str,
+        *,
+        name: str = "table",
+        unused: Sequence[str] = (),
+        dropped: Sequence[Arm] = (),
+        categorical: Sequence[str] = (),
+    ) -> None:
+        self.name = name
+        self.label = label
+        batch = open_table(table)
+        for what, names in (("label", [label]), ("unused", unused), ("categorical", categorical)):
+            _check_names(what, names, batch.names)
+        labels = _read_labels(batch, label)
+        _check_dropped(dropped, labels.arms, label)
+        self.arms = tuple(arm for arm in labels.arms if arm not in dropped)
+        place = np.array([self.arms.index(a) if a in self.arms else -1 for a in labels.arms] + [-1])
+        self._rows = np.flatnonzero(place[labels.ids] >= 0)
+        self._classes = place[labels.ids[self._rows]]
+        features = [str(f) for f in batch.names if f != label and f not in unused]
+        if not features:
+            raise InvalidParameterError(f"the table has no feature beside the label {label!r}")
+        self._columns = {f: read_column(batch, f, categorical=f in categorical) for f in features}
+
+    @classmethod
+    def from_file(cls, path: str | Path, label: str, **settings: Any) -> "Classification":
+        """Return the environment of a Parquet or CSV file, named after the file."""
+        path = Path(path)
+        return cls(read_table(path), label, **{"name": path.stem, **settings})
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows can come before one comes again."""
+        return len(self._rows)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What the features are called."""
+        return tuple(self._columns)
+
+    @property
+    def categorical(self) -> tuple[int, ...]:
+        """The positions of the features that are categories."""
+        return tuple(i for i, c in enumerate(self._columns.values()) if c.categories is not None)
+
+    def episode(self, horizon: int, seed: int) -> Episode:
+        """Return the steps of a run."""
+        check_count("horizon", horizon)
+        order = random_order(self.n_rows, horizon, np.random.default_rng(seed))
+        rewards = np.eye(len(self.arms))[self._classes[order]]
+        contexts = self.contexts(order)
+        return Episode(self.arms, contexts, self.categorical, self.features, rewards, 1.0 - rewards)
+
+    def held_out(self, horizon: int, seed: int) -> tuple[FloatArray, NDArray[np.intp]]:
+        """Return contexts and classes of the rows that an episode does not show."""
+        order = random_order(self.n_rows, horizon, np.random.default_rng(seed))
+        rest = np.setdiff1d(np.arange(self.n_rows), order)
+        return self.contexts(rest), self._classes[rest]
+
+    def contexts(self, rows: NDArray[np.intp]) -> FloatArray:
+        """Return the features of some rows; categories as ids, missing values as NaN."""
+        contexts = np.empty((len(rows), len(self._columns)))
+        for i, column in enumerate(self._columns.values()):
+            contexts[:, i] = column.numbers(self._rows[rows])
+        return contexts
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells this environment from any other: mainly a hash of its content."""
+        content = content_hash(list(self._columns.items()), self._rows, self._classes)
+        return {"environment": "classification", "arms": list(self.arms), "content": content}
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The classes as arms in order, and the position among them of each row's; -1 for none."""
+
+    arms: list[Arm]
+    ids: NDArray[np.intp]
+
+
+def _read_labels(batch: Batch, name: str) -> _Labels:
+    column = read_column(batch, name, categorical=True)
+    arms = [_as_arm(key) for key in column.categories or []]
+    if not 2 <= len(arms) <= MOST_CLASSES:
+        raise InvalidParameterError(
+            f"the label column {name!r} has {len(arms):,} different "
+            f"value{'' if len(arms) == 1 else 's'}; each becomes an arm, so there must be 2 to "
+            f"{MOST_CLASSES:,}"
+        )
+    order = sorted(range(len(arms)), key=lambda i: (isinstance(arms[i], str), arms[i]))
+    rank = np.full(len(arms) + 1, -1)  # the last is read for a missing label
+    rank[order] = np.arange(len(arms))
+    return _Labels([arms[i] for i in order], rank[column.cells])
+
+
+def _as_arm(key: Hashable) -> Arm:
+    """Return a class as an arm: a string, or a whole number."""
+    if isinstance(key, tuple):  # a boolean (see Column of the contexts)
+        return str(key[0])
+    if isinstance(key, float) and key.is_integer():
+        return int(key)
+    return key if isinstance(key, str | int) else str(key)
+
+
+def _check_dropped(dropped: Sequence[Arm], arms: list[Arm], label: str) -> None:
+    for arm in dropped:
+        if arm not in arms:
+            raise InvalidParameterError(
+                f"dropped: {arm!r} is not a class of {label!r}; these are "
+                + ", ".join(map(repr, arms))
+            )
+    left = len(arms) - len(set(dropped))
+    if left < 2:
+        raise InvalidParameterError(f"dropped leaves {left} of the classes of {label!r}, not 2")
+
+
+def _check_names(what: str, names: Sequence[str], columns: Sequence[FeatureName]) -> None:
+    if isinstance(names, str):
+        raise InvalidParameterError(f"{what} must be a list of column names, got {names!r}")
+    for name in names:
+        if name in columns:
+            continue
+        known = [str(column) for column in columns]
+        close = get_close_matches(str(name), known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(known)}"
+        raise InvalidParameterError(f"{what}: the table has no column {name!r}; {hint}")

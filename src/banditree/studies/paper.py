@@ -1,0 +1,78 @@
+"""The experiments of the paper as studies."""
+
+from collections.abc import Sequence
+
+from banditree.studies.building import TASKS
+from banditree.studies.specs import BASELINE, EnvironmentSpec, PolicySpec, Study, unknown
+
+__all__ = ["FIGURES", "paper_study"]
+
+ALPHAS = [0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
+# The depth of BanditForest that the paper found to be the best on each task; the digits are ours.
+DEPTHS = {"sports": 4, "adult": 2, "shuttle": 4, "covertype": 5, "census": 2, "digits": 2}
+PAPER_TASKS = ("sports", "adult", "shuttle", "covertype", "census")
+
+POLICIES = (
+    PolicySpec("TreeBootstrap"),
+    PolicySpec("TreeHeuristic"),
+    PolicySpec("ThompsonSampling"),
+    PolicySpec("BanditForest", parameters={"trees": 3, "depth": DEPTHS}),
+    PolicySpec("LinUCB", parameters={"alpha": ALPHAS}),
+    PolicySpec("LogisticUCB", parameters={"alpha": ALPHAS}),
+    PolicySpec(BASELINE),
+    # Beyond the paper's figures.
+    PolicySpec("OnlineTreeBootstrap"),
+    PolicySpec("Greedy"),
+    PolicySpec("Uniform"),
+)
+# LogisticUCB explores nearly everywhere unless alpha is small, and takes most of the time.
+QUICK_ALPHAS = {"LinUCB": [0.01, 0.1, 1.0], "LogisticUCB": [0.0001, 0.001]}
+
+# What each figure of the paper shows.
+FIGURES: dict[int, dict[str, list[str]]] = {
+    2: {"tasks": ["sports"]},
+    3: {"tasks": ["adult", "shuttle", "covertype", "census"]},
+    4: {"tasks": ["adult"], "policies": ["TreeBootstrap", "TreeHeuristic", "LinUCB"]},
+}
+
+FULL_HORIZON, FULL_SEEDS = 10_000, 10
+QUICK_HORIZON, QUICK_SEEDS = 1_000, 2
+
+
+def paper_study(
+    *,
+    full: bool = False,
+    tasks: Sequence[str] | None = None,
+    policies: Sequence[str] | None = None,
+    horizon: int | None = None,
+    seeds: int | None = None,
+    first_seed: int = 0,
+) -> Study:
+    """Return the paper's experiments, or some of them; quick ones unless `full`.
+
+    Examples
+    --------
+    >>> study = paper_study(tasks=["sports"], policies=["TreeHeuristic", "LinUCB"])
+    >>> study.horizon, len(list(study.cells()))
+    (1000, 8)
+    """
+    specs = {spec.label: spec if full else _quick(spec) for spec in POLICIES}
+    for task in tasks or ():
+        if task not in TASKS:
+            raise unknown("task", task, TASKS)
+    for policy in policies or ():
+        if policy not in specs:
+            raise unknown("policy", policy, list(specs))
+    return Study(
+        policies=[specs[label] for label in policies or specs],
+        environments=[EnvironmentSpec(task) for task in tasks or PAPER_TASKS],
+        horizon=horizon if horizon is not None else FULL_HORIZON if full else QUICK_HORIZON,
+        seeds=seeds if seeds is not None else FULL_SEEDS if full else QUICK_SEEDS,
+        first_seed=first_seed,
+        name="the paper's experiments" + ("" if full else ", quick version"),
+    )
+
+
+def _quick(spec: PolicySpec) -> PolicySpec:
+    alphas = QUICK_ALPHAS.get(spec.label)
+    return PolicySpec(spec.label, parameters={"alpha": alphas}) if alphas else spec

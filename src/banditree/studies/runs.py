@@ -1,0 +1,122 @@
+"""A run: one policy in one environment with one seed."""
+
+import hashlib
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import banditree.policies as policies
+from banditree.environments import Classification, Environment, OfflineTree, play
+from banditree.environments.episode import Episode
+from banditree.errors import BanditreeError
+from banditree.studies.building import build
+from banditree.studies.specs import BASELINE, EnvironmentSpec, Variant, as_json
+from banditree.types import FloatArray
+
+__all__ = ["Failure", "Outcome", "Run", "perform"]
+
+# So many points of a regret curve are kept: enough for any figure.
+CURVE_POINTS = 500
+
+
+@dataclass(frozen=True)
+class Run:
+    """What defines a run. Runs of equal key have equal results."""
+
+    variant: Variant
+    environment: EnvironmentSpec
+    seed: int
+    horizon: int
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.variant} on {self.environment.name}, seed {self.seed}"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a run."""
+
+    run: Run
+    steps: NDArray[np.intp]  # after how many steps the curve was read
+    curve: FloatArray  # the cumulative regret then
+    choices: str  # a hash of all arms chosen
+    seconds: float
+    memory: int  # bytes by which the process has grown
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that raised."""
+
+    run: Run
+    error: str
+    details: str
+
+
+def key_of(variant: Variant, fingerprint: str, seed: int, horizon: int, version: str) -> str:
+    """Return what tells a run from all others: a hash of all that defines it."""
+    defining = [variant.policy, variant.parameters, fingerprint, seed, horizon, version]
+    return hashlib.sha256(as_json(defining).encode()).hexdigest()[:32]
+
+
+def perform(run: Run) -> Outcome | Failure:
+    """Carry out a run. What it raises is returned, so that other runs go on."""
+    from threadpoolctl import threadpool_limits
+
+    try:
+        # With one thread, sums are added up in one order, however many processors there are.
+        with threadpool_limits(limits=1):
+            return _perform(run)
+    except BanditreeError as error:
+        return Failure(run, str(error), traceback.format_exc())
+    except Exception as error:
+        return Failure(run, f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _perform(run: Run) -> Outcome:
+    environment = build(run.environment)
+    episode = environment.episode(run.horizon, run.seed)
+    before, begun = _resident_bytes(), time.perf_counter()
+    chosen = _choose(run, environment, episode)
+    seconds = time.perf_counter() - begun
+    memory = max(0, _resident_bytes() - before)
+    cumulative = np.cumsum(episode.regret_of(chosen))
+    steps = checkpoints(run.horizon)
+    choices = hashlib.sha256(chosen.astype(np.int64).tobytes()).hexdigest()[:32]
+    return Outcome(run, steps, cumulative[steps - 1], choices, seconds, memory)
+
+
+def _choose(run: Run, environment: Environment, episode: Episode) -> NDArray[np.intp]:
+    parameters = run.variant.parameters
+    if run.variant.policy == BASELINE:
+        assert isinstance(environment, Classification)  # by is_classified
+        return OfflineTree(environment, **parameters).choose(episode, run.seed)
+    policy_class: Any = getattr(policies, run.variant.policy)
+    policy = policy_class(
+        episode.arms, categorical=list(episode.categorical), seed=run.seed, **parameters
+    )
+    return play(policy, episode)
+
+
+def checkpoints(horizon: int) -> NDArray[np.intp]:
+    """Return after how many steps the regret is read; the last is the horizon.
+
+    Examples
+    --------
+    >>> checkpoints(1200)[:3].tolist(), len(checkpoints(1200))
+    ([3, 6, 9], 400)
+    """
+    stride = -(-horizon // CURVE_POINTS)
+    steps = np.arange(stride, horizon + 1, stride, dtype=np.intp)
+    return steps if steps[-1] == horizon else np.append(steps, horizon)
+
+
+def _resident_bytes() -> int:
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)

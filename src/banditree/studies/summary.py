@@ -1,0 +1,167 @@
+"""What the runs of a study say together."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditree.errors import StateError
+from banditree.studies.specs import BASELINE
+from banditree.studies.store import Record, Store
+from banditree.types import FloatArray
+
+__all__ = ["Cell", "Results", "read_results"]
+
+# Two-sided 97.5 % points of Student's law, by degrees of freedom; the normal law's beyond.
+STUDENT = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """All seeds of one policy, with fixed parameters, in one environment.
+
+    Attributes
+    ----------
+    curves
+        A row per seed: the cumulative regret after each of `steps`.
+    """
+
+    label: str
+    parameters: dict[str, Any]
+    environment: str
+    seeds: tuple[int, ...]
+    steps: NDArray[np.int64]
+    curves: FloatArray
+    seconds: float
+
+    @property
+    def regrets(self) -> FloatArray:
+        """The regret over all steps, of each seed."""
+        last: FloatArray = self.curves[:, -1]
+        return last
+
+    @property
+    def mean(self) -> float:
+        """The mean regret over all steps."""
+        return float(self.regrets.mean())
+
+    @property
+    def half_width(self) -> float:
+        """Half of the 95 % interval of the mean; NaN for a single seed."""
+        return interval(self.regrets)[1]
+
+    @property
+    def constants(self) -> str:
+        """The parameters, as text."""
+        return ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+
+    def relative_to(self, other: "Cell") -> "Cell":
+        """Return the regret beyond another's, seed by seed."""
+        common = [seed for seed in self.seeds if seed in other.seeds]
+        own = self.curves[[self.seeds.index(seed) for seed in common]]
+        theirs = other.curves[[other.seeds.index(seed) for seed in common]]
+        return Cell(
+            self.label,
+            self.parameters,
+            self.environment,
+            tuple(common),
+            self.steps,
+            own - theirs,
+            self.seconds,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The cells of a study, and what is known about it."""
+
+    name: str
+    horizon: int
+    environments: list[str]  # in the order of the study
+    labels: list[str]
+    cells: list[Cell]
+    skipped: dict[str, str]  # environments without data, and why
+    missing: int  # runs that have not been done, or have failed
+    version: str
+
+    def variants(self, label: str, environment: str) -> list[Cell]:
+        """Return the cells of a policy in an environment, one for each choice of constants."""
+        return [c for c in self.cells if (c.label, c.environment) == (label, environment)]
+
+    def best(self, label: str, environment: str) -> Cell | None:
+        """Return the cell of the constants with the least mean regret."""
+        return min(self.variants(label, environment), key=lambda cell: cell.mean, default=None)
+
+    def baseline(self, environment: str) -> Cell | None:
+        """Return OfflineTree's cell, where there is one."""
+        return self.best(BASELINE, environment)
+
+
+def interval(values: FloatArray) -> tuple[float, float]:
+    """Return the mean and half of its 95 % interval by Student's law.
+
+    Examples
+    --------
+    >>> mean, half = interval(np.array([1.0, 2.0, 3.0]))
+    >>> mean, round(half, 3)
+    (2.0, 2.484)
+    """
+    n = len(values)
+    mean = float(np.mean(values))
+    if n < 2:
+        return mean, math.nan
+    return mean, student(n - 1) * float(np.std(values, ddof=1)) / math.sqrt(n)
+
+
+def student(freedom: int) -> float:
+    """Return how many standard errors half of a 95 % interval is."""
+    return STUDENT[freedom - 1] if freedom <= len(STUDENT) else 1.96
+
+
+def read_results(store: Store) -> Results:
+    """Return the results of the study that was run last in a folder."""
+    note = store.last_note("study")
+    if note is None:
+        raise StateError(f"{store.path} has no results yet; run a study first")
+    study, wanted = note["study"], set(note["keys"])
+    records = [record for record in store.records() if record.key in wanted]
+    if not records:
+        raise StateError(f"no run of the study {study['name']!r} in {store.path} is finished yet")
+    return Results(
+        name=study["name"],
+        horizon=study["horizon"],
+        environments=[e["name"] for e in study["environments"] if e["name"] not in note["skipped"]],
+        labels=[policy["label"] for policy in study["policies"]],
+        cells=_cells(records),
+        skipped=note["skipped"],
+        missing=len(wanted) - len(records),
+        version=records[0].version,
+    )
+
+
+def _cells(records: Sequence[Record]) -> list[Cell]:
+    together: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        key = (record.environment, record.label, repr(sorted(record.parameters.items())))
+        together.setdefault(key, []).append(record)
+    return [_cell(sorted(group, key=lambda r: r.seed)) for group in together.values()]
+
+
+def _cell(group: list[Record]) -> Cell:
+    first = group[0]
+    return Cell(
+        first.label,
+        first.parameters,
+        first.environment,
+        tuple(record.seed for record in group),
+        first.steps,
+        np.array([record.curve for record in group]),
+        float(np.mean([record.seconds for record in group])),
+    )

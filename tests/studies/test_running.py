@@ -1,0 +1,225 @@
+"""Runs are done once, survive crashes, and do not depend on who does them."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import banditree as bt
+from banditree.studies import (
+    EnvironmentSpec,
+    PolicySpec,
+    Store,
+    Study,
+    read_results,
+    run_study,
+)
+from banditree.studies import runner as runner_module
+from banditree.studies.runs import checkpoints
+
+STUDY = Study(
+    [
+        PolicySpec("TreeHeuristic"),
+        PolicySpec("LinUCB", parameters={"alpha": [0.1, 1.0]}),
+        PolicySpec("OfflineTree"),
+    ],
+    [EnvironmentSpec("sports"), EnvironmentSpec("digits")],
+    horizon=60,
+    seeds=2,
+)
+
+
+def rows(folder: Path) -> list[tuple[Any, ...]]:
+    """Return everything that was stored, but time and memory."""
+    columns = (
+        "key, version, policy, label, parameters, environment, seed, horizon, regret, choices, "
+        "hex(steps), hex(curve)"
+    )
+    with sqlite3.connect(folder / "results.sqlite") as connection:
+        found = connection.execute(f"SELECT {columns} FROM runs ORDER BY key").fetchall()
+    connection.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("done")
+    assert run_study(STUDY, folder, workers=1, progress=False) == []
+    return folder
+
+
+def test_every_run_is_stored(done: Path):
+    assert len(rows(done)) == 2 * (3 + 4)
+    results = read_results(Store(done))
+    assert results.environments == ["sports", "digits"]
+    assert results.missing == 0
+    assert len(results.variants("LinUCB", "digits")) == 2
+    assert results.baseline("sports") is None
+    cell = results.best("TreeHeuristic", "digits")
+    assert cell is not None
+    assert cell.seeds == (0, 1)
+    assert cell.curves.shape == (2, 60)
+    assert (np.diff(cell.curves, axis=1) >= 0).all()
+
+
+def test_what_is_stored_is_what_playing_gives(done: Path):
+    from banditree.environments import SportsAds, play
+
+    episode = SportsAds().episode(60, 1)
+    regret = episode.regret_of(play(bt.LinUCB(episode.arms, alpha=0.1, seed=1), episode))
+    (cell,) = (
+        cell
+        for cell in read_results(Store(done)).variants("LinUCB", "sports")
+        if cell.parameters == {"alpha": 0.1}
+    )
+    assert cell.curves[1] == pytest.approx(np.cumsum(regret), abs=1e-12)
+
+
+def test_two_workers_give_the_same(done: Path, tmp_path: Path):
+    assert run_study(STUDY, tmp_path, workers=2, progress=False) == []
+    assert rows(tmp_path) == rows(done)
+
+
+def test_finished_runs_are_not_repeated(done: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(run: Any) -> None:
+        raise AssertionError(f"{run} was done already")
+
+    monkeypatch.setattr(runner_module, "perform", refuse)
+    assert run_study(STUDY, done, workers=1, progress=False) == []
+
+
+def test_what_is_added_to_a_study_is_all_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    small = Study([PolicySpec("Uniform")], [EnvironmentSpec("sports")], horizon=30, seeds=2)
+    larger = Study([PolicySpec("Uniform")], [EnvironmentSpec("sports")], horizon=30, seeds=3)
+    run_study(small, tmp_path, workers=1, progress=False)
+    begun = []
+    perform = runner_module.perform
+
+    def counted(run: Any) -> Any:
+        begun.append(run.seed)
+        return perform(run)
+
+    monkeypatch.setattr(runner_module, "perform", counted)
+    run_study(larger, tmp_path, workers=1, progress=False)
+    assert begun == [2]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_failed_run_stops_no_other(tmp_path: Path, workers: int):
+    study = Study(
+        [PolicySpec("LinUCB", parameters={"alpha": [-1.0, 1.0]}), PolicySpec("Uniform")],
+        [EnvironmentSpec("sports")],
+        horizon=20,
+        seeds=1,
+    )
+    (failure,) = run_study(study, tmp_path, workers=workers, progress=False)
+    assert failure.run.variant.parameters == {"alpha": -1.0}
+    assert "alpha must be" in failure.error
+    assert "Traceback" in failure.details
+    results = read_results(Store(tmp_path))
+    assert results.missing == 1
+    assert {cell.label for cell in results.cells} == {"LinUCB", "Uniform"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "steps"), [(1, [1]), (3, [1, 2, 3]), (1001, [*range(3, 1000, 3), 1001][:334])]
+)
+def test_curves_end_at_the_horizon(wanted: int, steps: list[int]):
+    found = checkpoints(wanted).tolist()
+    assert found == (steps if wanted < 500 else [*range(3, 1001, 3), 1001])
+
+
+def test_environments_without_data_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def offline(spec: EnvironmentSpec) -> Any:
+        if spec.name == "adult":
+            raise bt.DataError("adult is not here")
+        return built(spec)
+
+    built = runner_module.build
+    monkeypatch.setattr(runner_module, "build", offline)
+    study = Study(
+        [PolicySpec("Uniform")], [EnvironmentSpec("adult"), EnvironmentSpec("sports")], 10, 1
+    )
+    run_study(study, tmp_path, workers=1, progress=False)
+    results = read_results(Store(tmp_path))
+    assert results.skipped == {"adult": "adult is not here"}
+    assert results.environments == ["sports"]
+
+
+def test_unknown_environments_are_refused(tmp_path: Path):
+    study = Study([PolicySpec("Uniform")], [EnvironmentSpec("sprots")], 10, 1)
+    with pytest.raises(bt.InvalidParameterError, match="did you mean 'sports'"):
+        run_study(study, tmp_path, progress=False)
+
+
+@pytest.mark.parametrize("workers", [0, -1, True, 1.5])
+def test_wrong_numbers_of_workers_are_refused(tmp_path: Path, workers: Any):
+    with pytest.raises(bt.InvalidParameterError, match="workers must be"):
+        run_study(STUDY, tmp_path, workers=workers, progress=False)
+
+
+# The file
+
+
+def test_a_foreign_file_is_refused(tmp_path: Path):
+    (tmp_path / "results.sqlite").write_bytes(b"no database at all, but long enough" * 100)
+    with pytest.raises(bt.StateError, match="is not a file of results, or is damaged"):
+        Store(tmp_path)
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path):
+    Store(tmp_path)
+    with sqlite3.connect(tmp_path / "results.sqlite") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(bt.StateError, match="in format 99"):
+        Store(tmp_path)
+
+
+def test_a_file_cut_short_is_refused(done: Path, tmp_path: Path):
+    whole = (done / "results.sqlite").read_bytes()
+    (tmp_path / "results.sqlite").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(bt.StateError, match="damaged"):
+        Store(tmp_path).records()
+
+
+def test_results_of_nothing_are_refused(tmp_path: Path):
+    with pytest.raises(bt.StateError, match="no results yet"):
+        read_results(Store(tmp_path))
+
+
+# Crashes
+
+
+def begin(folder: Path) -> subprocess.Popen[bytes]:
+    code = (
+        "from studies.test_running import STUDY; from banditree.studies import run_study; "
+        f"run_study(STUDY, {str(folder)!r}, workers=2, progress=False)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True)
+
+
+def n_done(folder: Path) -> int:
+    return len(Store(folder).keys()) if (folder / "results.sqlite").exists() else 0
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_it_goes_on(done: Path, tmp_path: Path):
+    for wanted in (1, 5, 9):
+        process = begin(tmp_path)
+        while n_done(tmp_path) < wanted and process.poll() is None:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        finished = rows(tmp_path)
+        assert set(finished) <= set(rows(done))
+    assert begin(tmp_path).wait() == 0
+    assert rows(tmp_path) == rows(done)

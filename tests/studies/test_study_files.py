@@ -1,0 +1,144 @@
+"""Studies in TOML, and what is said about wrong ones."""
+
+from pathlib import Path
+
+import pytest
+
+import banditree as bt
+from banditree.studies import EnvironmentSpec, PolicySpec, Study, paper_study, read_study
+from banditree.studies.specs import policy_names
+
+SHOP = """
+horizon = 2000
+policies = ["TreeHeuristic", "Uniform"]
+[environments.shop]
+file = "visits.parquet"
+label = "bought"
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "study.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_five_lines_are_a_study(tmp_path: Path):
+    study = read_study(write(tmp_path, SHOP))
+    assert study == Study(
+        policies=[PolicySpec("TreeHeuristic"), PolicySpec("Uniform")],
+        environments=[
+            EnvironmentSpec("shop", file=str(tmp_path / "visits.parquet"), label="bought")
+        ],
+        horizon=2000,
+        name="study",
+    )
+
+
+def test_lists_are_grids_and_tables_are_per_environment(tmp_path: Path):
+    text = """
+    seeds = 1
+    environments = ["sports", "adult"]
+    [policies."my LinUCB"]
+    policy = "LinUCB"
+    alpha = [0.1, 1.0]
+    regularization = 2.0
+    [policies.BanditForest.depth]
+    sports = 4
+    adult = 2
+    """
+    cells = [
+        (str(variant), spec.name) for variant, spec, _ in read_study(write(tmp_path, text)).cells()
+    ]
+    assert cells == [
+        ("my LinUCB(alpha=0.1, regularization=2.0)", "sports"),
+        ("my LinUCB(alpha=1.0, regularization=2.0)", "sports"),
+        ("BanditForest(depth=4)", "sports"),
+        ("my LinUCB(alpha=0.1, regularization=2.0)", "adult"),
+        ("my LinUCB(alpha=1.0, regularization=2.0)", "adult"),
+        ("BanditForest(depth=2)", "adult"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SHOP.replace("horizon", "horizn"), "study.toml, line 2: .*'horizn'; did you mean 'hori"),
+        (SHOP.replace("2000", '"2000"'), "line 2: horizon must be a whole number, got '2000'"),
+        (SHOP.replace("2000", "true"), "line 2: horizon must be a whole number, got True"),
+        (SHOP.replace("2000", "0"), "study.toml: horizon must be a whole number of at least 1"),
+        (SHOP.replace("Uniform", "Unifrom"), "no policy 'Unifrom'; did you mean 'Uniform'"),
+        (SHOP.replace("Uniform", "TreeHeuristic"), "'TreeHeuristic' occurs twice"),
+        (SHOP.replace('"Uniform"', "3"), "line 3: policies must be a list of strings"),
+        (SHOP.replace("label", "lable"), "line 6: .*'lable'; did you mean 'label'"),
+        (SHOP.replace('"bought"', "[1]"), "line 6: label must be a string, got \\[1\\]"),
+        (SHOP + "unused = [1]\n", "line 7: unused must be a list of strings, got \\[1\\]"),
+        (SHOP.split("[env")[0], "has no environments; add some"),
+        ("environments = ['sports']", "has no policies; add some"),
+        ("policies = ['Uniform']\n[environments]\nsports = 3", "line 3: sports must be a table"),
+        ("environments = ['sports']\n[policies.A]\npolicy = 3", "line 3: policy must be a string"),
+        ("environments = ['sports']\n[policies.A]\n", "line 2: there is no policy 'A'"),
+        ("horizon = ", "study.toml is not TOML: Invalid value"),
+    ],
+)
+def test_wrong_files_are_refused_with_their_line(tmp_path: Path, text: str, words: str):
+    with pytest.raises(bt.InvalidParameterError, match=words):
+        read_study(write(tmp_path, text))
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path):
+    with pytest.raises(bt.InvalidParameterError, match="there is no file"):
+        read_study(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(bt.InvalidParameterError, match="cannot be read"):
+        read_study(tmp_path / "binary.toml")
+
+
+def test_a_parameter_must_be_given_for_every_environment():
+    study = Study(
+        [PolicySpec("BanditForest", parameters={"depth": {"adult": 2}})],
+        [EnvironmentSpec("sports")],
+    )
+    with pytest.raises(
+        bt.InvalidParameterError, match="for adult, not for 'sports'"
+    ):
+        list(study.cells())
+
+
+def test_every_policy_can_be_named_but_the_one_that_needs_a_learner():
+    named = policy_names()
+    assert "TreeBootstrap" in named
+    assert "Bootstrap" not in named
+    assert all(hasattr(bt, name) for name in named)
+
+
+def test_the_paper_in_full():
+    study = paper_study(full=True)
+    assert (study.horizon, study.seeds) == (10_000, 10)
+    assert [e.name for e in study.environments] == [
+        "sports",
+        "adult",
+        "shuttle",
+        "covertype",
+        "census",
+    ]
+    cells = [(str(v), e.name) for v, e, seed in study.cells() if seed == 0]
+    assert len([c for c in cells if c[0].startswith("LinUCB")]) == 6 * 5
+    assert ("BanditForest(trees=3, depth=5)", "covertype") in cells
+    assert ("OfflineTree", "sports") not in cells
+    assert ("OfflineTree", "adult") in cells
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"tasks": ["adlut"]}, "no task 'adlut'; did you mean 'adult'"),
+        ({"policies": ["linucb"]}, "no policy 'linucb'; did you mean 'LinUCB'"),
+        ({"horizon": 0}, "horizon must be"),
+        ({"seeds": 0}, "seeds must be"),
+        ({"first_seed": -1}, "first_seed must be"),
+    ],
+)
+def test_wrong_parts_of_the_paper_are_refused(settings: dict[str, object], words: str):
+    with pytest.raises(bt.InvalidParameterError, match=words):
+        paper_study(**settings)  # type: ignore[arg-type]

@@ -20,11 +20,12 @@ export BANDITREE_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install test test-native test-python test-slow check lint format stub bench regret clean
+.PHONY: help install reproduce test test-native test-python test-slow check lint format stub bench regret clean
 .NOTPARALLEL:
 
 help:
 	@echo "install      the environment in .venv, with the package in it (editable)"
+	@echo "reproduce    the experiments of the paper in a quick version, with a report"
 	@echo "test         tests of the core under sanitizers, then pytest without the slow tests"
 	@echo "test-slow    the slow tests"
 	@echo "check        lint, types and test"
@@ -47,6 +48,10 @@ $(INSTALLED): $(BUILT_FROM) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--no-build-isolation --editable '.[dev]'
 	@touch $@
+
+reproduce: $(INSTALLED)
+	$(BIN)/banditree reproduce
+	@echo "make reproduce took $$(( $$(date +%s) - $(START) )) s"
 
 test: test-native test-python
 	@echo "make test took $$(( $$(date +%s) - $(START) )) s"

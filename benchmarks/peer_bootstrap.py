@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tasks import Episode, FloatArray
 
+from banditree.environments import Episode
+from banditree.types import FloatArray
 from trees import mid_points, peer_tree
 
 FOLDS = 5
@@ -41,8 +42,8 @@ class PeerBootstrap:
         parts = []
         for i in range(contexts.shape[1]):
             column = contexts[:, [i]]
-            names = self.episode.categories.get(i)
-            parts.append(column == np.arange(len(names)) if names else column)
+            ids = np.unique(self.episode.contexts[:, i])
+            parts.append(column == ids if i in self.episode.categorical else column)
         return np.hstack(parts).astype(np.float32)
 
     def decide(self, encoded: NDArray[np.float32]) -> int:

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from peer_bootstrap import FOLDS, PeerBootstrap
 from report import aligned, verdict
-from tasks import CLASSIFIED, KEYS, Classified, Episode, load, new_policy, origin, play
+from tasks import CLASSIFIED, KEYS, as_dicts, load, new_policy, origin
 
 import banditree as bt
+from banditree.environments import Classification, Episode, play
 from trees import duration, in_new_process, multiple, progress, resident_bytes
 
 HEURISTIC, BOOTSTRAP = "TreeHeuristic", "TreeBootstrap"
@@ -77,7 +78,7 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
 def steps_time(name: str, key: str, horizon: int, seed: int) -> float:
     task = load(key)
     episode = task.episode(seed, horizon)
-    policy = new_policy(name, task, seed)
+    policy = new_policy(name, episode, seed)
     return timed(lambda: play(policy, episode))[0]
 
 
@@ -128,7 +129,7 @@ def against_peer(key: str, plan: Plan) -> Against:
     task = load(key)
     window = round(plan.peer_step / QUARTER**0.5), round(plan.peer_step * QUARTER**0.5)
     episode = task.episode(0, max(window[1], plan.peer_step + plan.own_decisions))
-    policy = new_policy(BOOTSTRAP, task, 0)
+    policy = new_policy(BOOTSTRAP, episode, 0)
     first = play(policy, episode.part(0, window[0]))
     before, second = timed(lambda: play(policy, episode.part(window[0], plan.peer_step)))
     after, _ = timed(lambda: play(policy, episode.part(plan.peer_step, window[1])))
@@ -148,7 +149,7 @@ def own_time(
     key: str, seen: Episode, chosen: NDArray[np.intp], coming: Any, **settings: Any
 ) -> float:
     """Return the mean time of a decision, given what was observed."""
-    policy = new_policy(BOOTSTRAP, load(key), 0, **settings)
+    policy = new_policy(BOOTSTRAP, seen, 0, **settings)
     arms = [seen.arms[i] for i in chosen]
     policy.learn_many(seen.contexts, arms, seen.rewards[np.arange(len(seen)), chosen])
     policy.decide(coming[0])  # not timed: whatever is made ready once
@@ -207,11 +208,11 @@ def decisions(plan: Plan) -> list[Line]:
         progress(f"{HEURISTIC}: decisions on {load(key).title}")
         task = load(key)
         episode = task.episode(0, plan.horizon)
-        policy = new_policy(HEURISTIC, task, 0)
+        policy = new_policy(HEURISTIC, episode, 0)
         play(policy, episode)
         taken = decision_time(policy, list(episode.contexts), plan)
-        limit = ARRAY_LIMIT + ARM_LIMIT * len(task.arms)
-        what = f"{task.title}, array, {len(task.arms)} arms"
+        limit = ARRAY_LIMIT + ARM_LIMIT * len(episode.arms)
+        what = f"{task.title}, array, {len(episode.arms)} arms"
         lines.append(Line(what, (duration(taken),), duration(limit), taken <= limit))
     return [*lines, dict_decisions(plan)]
 
@@ -219,11 +220,13 @@ def decisions(plan: Plan) -> list[Line]:
 def dict_decisions(plan: Plan) -> Line:
     task = load("adult")
     episode = task.episode(0, plan.horizon)
-    contexts = episode.as_dicts()
-    policy = bt.TreeHeuristic(task.arms, seed=0)
-    play(policy, episode, contexts)
+    contexts = as_dicts(task, episode)
+    policy = bt.TreeHeuristic(episode.arms, seed=0)
+    for context, rewards in zip(contexts, episode.rewards, strict=True):
+        arm = policy.decide(context)
+        policy.learn(context, arm, rewards[episode.arms.index(arm)])
     taken = decision_time(policy, contexts, plan)
-    what = f"{task.title}, dict of {len(task.features)} features, {len(task.arms)} arms"
+    what = f"{task.title}, dict of {len(episode.features)} features, {len(episode.arms)} arms"
     return Line(what, (duration(taken),), duration(DICT_LIMIT), taken <= DICT_LIMIT)
 
 
@@ -233,12 +236,12 @@ def dict_decisions(plan: Plan) -> Line:
 def play_long(plan: Plan) -> list[tuple[float, float, float]]:
     """Return, for each block of steps, its time, its regret, and how the process has grown."""
     task = load("covertype")
-    assert isinstance(task, Classified)
-    order = task.order(0, plan.block * plan.blocks)
-    policy = new_policy(HEURISTIC, task, 0)
+    assert isinstance(task.environment, Classification)
+    order = task.environment.order(plan.block * plan.blocks, 0)
+    policy = new_policy(HEURISTIC, task.environment.show(order[:1]), 0)
     before, measured = resident_bytes(), []
     for i in range(plan.blocks):
-        episode = task.take(order[i * plan.block : (i + 1) * plan.block])
+        episode = task.environment.show(order[i * plan.block : (i + 1) * plan.block])
         taken, chosen = timed(lambda episode=episode: play(policy, episode))
         regret = episode.regret_of(chosen).sum()
         del episode, chosen

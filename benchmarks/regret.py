@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 from report import Progress, aligned, markdown, verdict
-from tasks import KEYS, load, new_policy, origin, play
+from tasks import KEYS, load, new_policy, origin
+
+from banditree.environments import play
 
 HORIZON = 10_000
 POLICIES = (
@@ -145,7 +147,7 @@ def planned(entries: list[Contestant], options: argparse.Namespace) -> list[Run]
 def execute(run: Run) -> Outcome:
     task = load(run.task)
     episode = task.episode(run.seed, run.horizon)
-    policy = new_policy(run.policy, task, run.seed, **run.settings)
+    policy = new_policy(run.policy, episode, run.seed, **run.settings)
     begun = time.process_time()
     regret = episode.regret_of(play(policy, episode))
     seconds = time.process_time() - begun

@@ -238,9 +238,7 @@ def test_types_are_the_narrowest_of_all_blocks(archive, monkeypatch):
     n_rows = 30_000
     rows = [[row - 100, row, -row, row % 256] + [0] * 51 for row in range(n_rows)]
     content = "\n".join(",".join(map(str, row)) for row in rows).encode()
-    table = pa.table(
-        [pa.array(c, "int16") for c in zip(*rows, strict=True)], list(DATASETS["covertype"].columns)
-    )
+    table = table_of("covertype", "h" * 55, *rows)
     change(monkeypatch, "covertype", rows=n_rows, digest_rows=n_rows, digest=digest_of(table))
     archive.files["covtype/covtype.data.gz"] = gzip.compress(content, 1)
     types = pq.read_table(fetch("covertype")).schema.types

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from banditree.studies import (
     run_study,
 )
 from banditree.studies import runner as runner_module
+from banditree.studies import workers as workers_module
 from banditree.studies.runs import checkpoints
 
 STUDY = Study(
@@ -91,7 +94,7 @@ def test_finished_runs_are_not_repeated(done: Path, monkeypatch: pytest.MonkeyPa
     def refuse(run: Any) -> None:
         raise AssertionError(f"{run} was done already")
 
-    monkeypatch.setattr(runner_module, "perform", refuse)
+    monkeypatch.setattr(workers_module, "perform", refuse)
     assert run_study(STUDY, done, workers=1, progress=False) == []
 
 
@@ -100,13 +103,13 @@ def test_what_is_added_to_a_study_is_all_that_runs(tmp_path: Path, monkeypatch: 
     larger = Study([PolicySpec("Uniform")], [EnvironmentSpec("sports")], horizon=30, seeds=3)
     run_study(small, tmp_path, workers=1, progress=False)
     begun = []
-    perform = runner_module.perform
+    perform = workers_module.perform
 
     def counted(run: Any) -> Any:
         begun.append(run.seed)
         return perform(run)
 
-    monkeypatch.setattr(runner_module, "perform", counted)
+    monkeypatch.setattr(workers_module, "perform", counted)
     run_study(larger, tmp_path, workers=1, progress=False)
     assert begun == [2]
 
@@ -203,8 +206,12 @@ def begin(folder: Path) -> subprocess.Popen[bytes]:
         "from studies.test_running import STUDY; from banditree.studies import run_study; "
         f"run_study(STUDY, {str(folder)!r}, workers=2, progress=False)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    return subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True)
+    return subprocess.Popen([sys.executable, "-c", code], env=with_tests(), start_new_session=True)
+
+
+def with_tests() -> dict[str, str]:
+    """Return an environment in which Python finds this file."""
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 def n_done(folder: Path) -> int:
@@ -223,3 +230,42 @@ def test_killed_at_any_moment_it_goes_on(done: Path, tmp_path: Path):
         assert set(finished) <= set(rows(done))
     assert begin(tmp_path).wait() == 0
     assert rows(tmp_path) == rows(done)
+
+
+# A cluster
+
+
+@pytest.fixture
+def cluster() -> Iterator[str]:
+    """Start Ray on this machine, on a port that is free."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    ray = str(Path(sys.executable).with_name("ray"))
+    start = [ray, "start", "--head", f"--port={port}", "--num-cpus=2", "--disable-usage-stats"]
+    # On a shared machine nobody else is to find it, and the dashboard is of no use here.
+    start += ["--node-ip-address=127.0.0.1", "--include-dashboard=false"]
+    subprocess.run(start, check=True, capture_output=True)
+    yield f"127.0.0.1:{port}"
+    subprocess.run([ray, "stop"], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same(done: Path, tmp_path: Path, cluster: str):
+    # In a process of its own, for Ray warns of much that is not ours.
+    code = (
+        "from studies.test_running import STUDY; from banditree.studies import run_study; "
+        f"run_study(STUDY, {str(tmp_path)!r}, ray={cluster!r}, progress=False)"
+    )
+    subprocess.run([sys.executable, "-c", code], env=with_tests(), check=True)
+    assert rows(tmp_path) == rows(done)
+
+
+@pytest.mark.slow
+def test_no_cluster_is_said_so(tmp_path: Path):
+    command = [sys.executable, "-m", "banditree", "reproduce", "--tasks", "sports"]
+    command += ["--policies", "Uniform", "--ray", "127.0.0.1:1", "--out", str(tmp_path)]
+    failed = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert failed.returncode == 2
+    assert "there is no Ray cluster at '127.0.0.1:1'" in failed.stderr
+    assert "Traceback" not in failed.stderr

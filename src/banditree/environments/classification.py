@@ -99,22 +99,34 @@ class Classification(Environment):
         return tuple(self._columns)
 
     @property
+    def categories(self) -> dict[int, list[Hashable]]:
+        """The values of each feature that is a category, by its position, in order of their ids."""
+        columns = enumerate(self._columns.values())
+        return {i: column.categories for i, column in columns if column.categories is not None}
+
+    @property
     def categorical(self) -> tuple[int, ...]:
         """The positions of the features that are categories."""
-        return tuple(i for i, c in enumerate(self._columns.values()) if c.categories is not None)
+        return tuple(self.categories)
 
     def episode(self, horizon: int, seed: int) -> Episode:
         """Return the steps of a run."""
+        return self.show(self.order(horizon, seed))
+
+    def order(self, horizon: int, seed: int) -> NDArray[np.intp]:
+        """Return the numbers of the rows that the steps of a run show."""
         check_count("horizon", horizon)
-        order = random_order(self.n_rows, horizon, np.random.default_rng(seed))
-        rewards = np.eye(len(self.arms))[self._classes[order]]
-        contexts = self.contexts(order)
+        return random_order(self.n_rows, horizon, np.random.default_rng(seed))
+
+    def show(self, rows: NDArray[np.intp]) -> Episode:
+        """Return the steps that show these rows."""
+        rewards = np.eye(len(self.arms))[self._classes[rows]]
+        contexts = self.contexts(rows)
         return Episode(self.arms, contexts, self.categorical, self.features, rewards, 1.0 - rewards)
 
     def held_out(self, horizon: int, seed: int) -> tuple[FloatArray, NDArray[np.intp]]:
-        """Return contexts and classes of the rows that an episode does not show."""
-        order = random_order(self.n_rows, horizon, np.random.default_rng(seed))
-        rest = np.setdiff1d(np.arange(self.n_rows), order)
+        """Return contexts and classes of the rows that the steps of a run do not show."""
+        rest = np.setdiff1d(np.arange(self.n_rows), self.order(horizon, seed))
         return self.contexts(rest), self._classes[rest]
 
     def contexts(self, rows: NDArray[np.intp]) -> FloatArray:

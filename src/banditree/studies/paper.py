@@ -36,7 +36,7 @@ FIGURES: dict[int, dict[str, list[str]]] = {
 }
 
 FULL_HORIZON, FULL_SEEDS = 10_000, 10
-QUICK_HORIZON, QUICK_SEEDS = 1_000, 2
+QUICK_HORIZON, QUICK_SEEDS = 1_500, 3
 
 
 def paper_study(
@@ -54,7 +54,7 @@ def paper_study(
     --------
     >>> study = paper_study(tasks=["sports"], policies=["TreeHeuristic", "LinUCB"])
     >>> study.horizon, len(list(study.cells()))
-    (1000, 8)
+    (1500, 12)
     """
     specs = {spec.label: spec if full else _quick(spec) for spec in POLICIES}
     for task in tasks or ():

@@ -1,20 +1,18 @@
 """Carrying out a study: every run once, on as many processors as wanted."""
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from banditree.environments.base import check_count
-from banditree.errors import BanditreeError, InvalidParameterError
+from banditree.errors import DataError
 from banditree.studies.building import build
-from banditree.studies.runs import Failure, Outcome, Run, key_of, perform
+from banditree.studies.runs import Failure, Run, key_of
 from banditree.studies.specs import EnvironmentSpec, Study, as_json
 from banditree.studies.store import Store
+from banditree.studies.workers import outcomes
 
 __all__ = ["Skipped", "run_study"]
 
@@ -48,6 +46,8 @@ def run_study(
     progress
         Show a bar.
     """
+    if workers is not None:
+        check_count("workers", workers)
     store = Store(Path(folder))
     runs, skipped = plan(study)
     done = store.keys()
@@ -55,8 +55,8 @@ def run_study(
     store.note("study", {"study": asdict(study), "skipped": skipped, "keys": [r.key for r in runs]})
     bar = _Bar(len(runs), len(runs) - len(todo), shown=progress)
     failures = []
-    with bar, _backend(workers, ray) as n_jobs:
-        for outcome in _outcomes(todo, n_jobs, bar):
+    with bar:
+        for outcome in outcomes(todo, bar.begun, workers, ray):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
@@ -72,9 +72,7 @@ def plan(study: Study) -> tuple[list[Run], Skipped]:
     for spec in study.environments:
         try:
             fingerprints[spec] = as_json(build(spec).fingerprint())
-        except OSError as error:  # DataError: the data are neither here nor to be had
-            if not isinstance(error, BanditreeError):
-                raise
+        except DataError as error:
             skipped[spec.name] = str(error)
     runs = []
     for variant, spec, seed in study.cells():
@@ -82,68 +80,6 @@ def plan(study: Study) -> tuple[list[Run], Skipped]:
             key = key_of(variant, fingerprints[spec], seed, study.horizon, version("banditree"))
             runs.append(Run(variant, spec, seed, study.horizon, key))
     return runs, skipped
-
-
-def _outcomes(todo: list[Run], n_jobs: int, bar: "_Bar") -> Iterator[Outcome | Failure]:
-    """Yield outcomes as they come."""
-    from joblib import Parallel, delayed
-
-    def announced() -> Iterator[Any]:
-        for run in todo:
-            bar.begun(run)
-            yield delayed(perform)(run)
-
-    if n_jobs == 1:
-        for run in todo:
-            bar.begun(run)
-            yield perform(run)
-        return
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
-    yield from parallel(announced())
-
-
-def _backend(workers: int | None, ray: str | None) -> AbstractContextManager[int]:
-    if ray is None:
-        return nullcontext(_n_workers(workers))
-    return _RayBackend(ray, workers)
-
-
-def _n_workers(workers: int | None) -> int:
-    if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    return check_count("workers", workers)
-
-
-class _RayBackend:
-    """Sends joblib's work to a Ray cluster."""
-
-    def __init__(self, address: str, workers: int | None) -> None:
-        try:
-            import ray
-            from ray.util.joblib import register_ray
-        except ImportError:
-            raise InvalidParameterError(
-                "running on a cluster takes Ray: pip install 'banditree[ray]'"
-            ) from None
-        try:
-            ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            raise InvalidParameterError(f"no Ray cluster at {address!r}: {reason}") from None
-        register_ray()
-        self._ray = ray
-        self._workers = workers or max(2, int(ray.cluster_resources().get("CPU", 2)))
-
-    def __enter__(self) -> int:
-        from joblib import parallel_config
-
-        self._config = parallel_config(backend="ray", n_jobs=self._workers)
-        self._config.__enter__()
-        return self._workers
-
-    def __exit__(self, *error: Any) -> None:
-        self._config.unregister()
-        self._ray.shutdown()
 
 
 class _Bar:

@@ -1,0 +1,289 @@
+"""What the paper says about its experiments, and whether the results of a study say so too."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from banditree.studies.comparisons import regret_between
+from banditree.studies.findings import (
+    BEATS,
+    EQUALS,
+    Finding,
+    Verdict,
+    beats,
+    equal,
+    exploration,
+    find,
+    find_value,
+    higher,
+    left_behind,
+    levelling,
+    lower,
+    not_higher,
+    one_of,
+    rivals,
+    verdict_on,
+)
+from banditree.studies.summary import Cell, Results
+from banditree.types import FloatArray
+
+__all__ = ["CLAIMS", "Claim", "judge"]
+
+SPORTS = "sports"
+DATA_SETS = ("adult", "shuttle", "covertype", "census")
+TASKS = (SPORTS, *DATA_SETS)
+TREES = ("TreeBootstrap", "TreeHeuristic")
+LINEAR = ("LinUCB", "LogisticUCB")
+CONTEXT_FREE = "ThompsonSampling"
+LAST, FIRST, END = (0.8, 1.0), (0.0, 0.2), (0.9, 1.0)  # shares of the steps
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, judged.
+
+    Attributes
+    ----------
+    name
+        In few words.
+    text
+        What is claimed.
+    rule
+        When it counts as reproduced.
+    verdict
+        "in part" if some findings are as claimed and others are not, or were not made.
+    findings
+        The numbers behind it.
+    command
+        What makes them.
+    """
+
+    name: str
+    text: str
+    rule: str
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    command: str
+
+
+def judge(results: Results) -> list[Claim]:
+    """Return all claims of the paper's experiments, judged by the results of a study."""
+    return [claim(results) for claim in CLAIMS]
+
+
+def sports_trees_beat_others(results: Results) -> Claim:
+    """Judge whether tree policies beat those without trees on the sports ads."""
+    findings = [
+        beats(results, SPORTS, tree, other) for tree in TREES for other in (CONTEXT_FREE, *LINEAR)
+    ]
+    return _claim(
+        "Trees win on sports ads",
+        "TreeBootstrap and TreeHeuristic have less regret than each policy without trees: "
+        "context-free Thompson sampling, LinUCB and LogisticUCB with their best constants.",
+        BEATS,
+        findings,
+        [SPORTS],
+    )
+
+
+def sports_trees_are_alike(results: Results) -> Claim:
+    """Judge whether the two tree policies are alike on the sports ads."""
+    return _claim(
+        "TreeHeuristic is as good on sports ads",
+        "TreeBootstrap and TreeHeuristic have about the same regret.",
+        EQUALS,
+        [find(results, SPORTS, *TREES, equal)],
+        [SPORTS],
+    )
+
+
+def sports_regret_vanishes(results: Results) -> Claim:
+    """Judge whether the regret per step of the tree policies goes to zero on the sports ads."""
+    findings = []
+    for tree in TREES:
+        words = f"{tree}, last 20 % of steps − half of the first 20 %"
+        findings.append(find_value(results, SPORTS, (tree, tree), words, _last_and_first, lower))
+        if results.best("Uniform", SPORTS) is not None:
+            words = f"{tree} − a tenth of Uniform, last 20 % of steps"
+            pair = (tree, "Uniform")
+            findings.append(find_value(results, SPORTS, pair, words, _last_and_tenth, lower))
+    return _claim(
+        "Regret vanishes on sports ads",
+        "The regret per step of TreeBootstrap and TreeHeuristic goes to zero.",
+        "In the last 20 % of the steps, regret is under half of that in the first 20 %, and under "
+        "a tenth of Uniform's where that was run, with 95 % intervals that exclude 0.",
+        findings,
+        [SPORTS],
+    )
+
+
+def sports_forest_comes_late(results: Results) -> Claim:
+    """Judge whether BanditForest ends well on the sports ads, after a lot of regret."""
+    findings = [
+        find_value(
+            results,
+            SPORTS,
+            ("BanditForest", tree),
+            f"BanditForest − twice {tree}",
+            lambda forest, other: forest.regrets - 2 * other.regrets,
+            higher,
+        )
+        for tree in TREES
+    ]
+    others = (*TREES, *LINEAR)
+    at_end = [find(results, SPORTS, "BanditForest", other, not_higher, END) for other in others]
+    return _claim(
+        "BanditForest comes late on sports ads",
+        "BanditForest's regret is much higher in total, but comparable to that of the others at "
+        "the end.",
+        "Its total is more than twice that of each tree policy, with 95 % intervals that exclude "
+        "0. In the last 10 % of the steps its regret is equal to that of one of "
+        f"{', '.join(others)}, or lower. {EQUALS}",
+        [*findings, one_of(SPORTS, at_end)],
+        [SPORTS],
+    )
+
+
+def forest_explores_long(results: Results) -> Claim:
+    """Judge whether BanditForest explores for most of the steps."""
+    return _claim(
+        "BanditForest explores for most of the time",
+        "BanditForest takes most of the horizon to leave pure exploration, on all tasks.",
+        "Exploration lasts until the first tenth of the steps in which its regret is lower than "
+        "Uniform's (where that was not run: than its own in the first tenth) and not equal to it; "
+        f"that must be half of the steps at least. {EQUALS}",
+        [exploration(results, task) for task in TASKS],
+        TASKS,
+    )
+
+
+def heuristic_is_as_good(results: Results) -> Claim:
+    """Judge whether TreeHeuristic is at least as good as TreeBootstrap on the data sets."""
+    return _claim(
+        "TreeHeuristic is as good on data sets",
+        "On all four data sets TreeHeuristic's regret equals TreeBootstrap's or is lower.",
+        EQUALS,
+        [find(results, task, "TreeHeuristic", "TreeBootstrap", not_higher) for task in DATA_SETS],
+        DATA_SETS,
+    )
+
+
+def logistic_beats_linear(results: Results) -> Claim:
+    """Judge whether LogisticUCB beats LinUCB on all data sets but Covertype."""
+    return _claim(
+        "LogisticUCB beats LinUCB",
+        "With their best constants, LogisticUCB has less regret than LinUCB on Adult, Shuttle and "
+        "Census, and not on Covertype.",
+        BEATS,
+        [
+            beats(results, task, "LogisticUCB", "LinUCB", wanted=task != "covertype")
+            for task in DATA_SETS
+        ],
+        DATA_SETS,
+    )
+
+
+def linear_wins_on_two(results: Results) -> Claim:
+    """Judge whether linear models beat TreeBootstrap on Adult and Census only."""
+    return _claim(
+        "Linear models win on two data sets",
+        "With their best constants, LinUCB and LogisticUCB have less regret than TreeBootstrap on "
+        "Adult and Census, and not on Shuttle and Covertype.",
+        BEATS,
+        [
+            beats(results, task, linear, "TreeBootstrap", wanted=task in ("adult", "census"))
+            for task in ("adult", "census", "shuttle", "covertype")
+            for linear in LINEAR
+        ],
+        DATA_SETS,
+    )
+
+
+def trees_beat_half_of_alphas(results: Results) -> Claim:
+    """Judge whether tree policies beat LinUCB with at least half of its constants on Adult."""
+    return _claim(
+        "LinUCB needs the right alpha",
+        "On Adult, TreeBootstrap and TreeHeuristic have less regret than LinUCB with at least half "
+        "of the alphas tried.",
+        BEATS,
+        [rivals(results, "adult", tree, "LinUCB") for tree in TREES],
+        ["adult"],
+    )
+
+
+def lead_of_linear_levels_off(results: Results) -> Claim:
+    """Judge whether the lead of linear models approaches a constant where they lead."""
+    return _claim(
+        "Linear models' lead levels off",
+        "Where LinUCB and LogisticUCB lead (Adult and Census), their lead over TreeBootstrap "
+        "approaches a constant.",
+        "They lead, and the lead grows less in the last 20 % of the steps than in the middle 20 %, "
+        f"with a 95 % interval that excludes 0. {BEATS}",
+        [levelling(results, task, linear) for task in ("adult", "census") for linear in LINEAR],
+        ["adult", "census"],
+    )
+
+
+def lead_of_trees_grows(results: Results) -> Claim:
+    """Judge whether the lead of TreeBootstrap goes on growing where it leads."""
+    tasks = (SPORTS, "covertype", "shuttle")
+    return _claim(
+        "Trees' lead goes on growing",
+        "On sports ads, Covertype and Shuttle, TreeBootstrap's lead over LinUCB and LogisticUCB "
+        "goes on growing.",
+        f"In the last 20 % of the steps their regret is higher than TreeBootstrap's. {BEATS}",
+        [
+            find(results, task, linear, "TreeBootstrap", higher, LAST)
+            for task in tasks
+            for linear in LINEAR
+        ],
+        tasks,
+    )
+
+
+def contexts_pay(results: Results) -> Claim:
+    """Judge whether a policy that ignores contexts is left behind."""
+    return _claim(
+        "Contexts pay",
+        "Context-free Thompson sampling is the worst policy, BanditForest aside, or far behind the "
+        "best one, on every task.",
+        "Each of TreeBootstrap, TreeHeuristic, LinUCB and LogisticUCB (best constants) beats it, "
+        "or the 95 % interval says that its regret is over one and a half times the least of "
+        f"theirs (beyond OfflineTree's, where that was run). {BEATS}",
+        [left_behind(results, task, CONTEXT_FREE, (*TREES, *LINEAR)) for task in TASKS],
+        TASKS,
+    )
+
+
+def _last_and_first(own: Cell, same: Cell) -> FloatArray:
+    return regret_between(own, *LAST) - 0.5 * regret_between(same, *FIRST)
+
+
+def _last_and_tenth(own: Cell, uniform: Cell) -> FloatArray:
+    return regret_between(own, *LAST) - 0.1 * regret_between(uniform, *LAST)
+
+
+def _claim(
+    name: str,
+    text: str,
+    rule: str,
+    findings: Sequence[Finding],
+    tasks: Sequence[str],
+) -> Claim:
+    command = f"banditree reproduce --full --tasks {' '.join(tasks)}"
+    return Claim(name, text, rule, verdict_on(findings), tuple(findings), command)
+
+
+CLAIMS: tuple[Callable[[Results], Claim], ...] = (
+    sports_trees_beat_others,
+    sports_trees_are_alike,
+    sports_regret_vanishes,
+    sports_forest_comes_late,
+    forest_explores_long,
+    heuristic_is_as_good,
+    logistic_beats_linear,
+    linear_wins_on_two,
+    trees_beat_half_of_alphas,
+    lead_of_linear_levels_off,
+    lead_of_trees_grows,
+    contexts_pay,
+)

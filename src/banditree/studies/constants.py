@@ -1,0 +1,27 @@
+"""Which constants of a policy were tried, and which were best."""
+
+from banditree.studies.summary import Cell, Results
+
+__all__ = ["best_constants", "tuned_labels", "varying"]
+
+
+def varying(results: Results, label: str) -> list[str]:
+    """Return the parameters of a policy that are not the same in all of its runs."""
+    cells = [cell for cell in results.cells if cell.label == label]
+    names = list(dict.fromkeys(name for cell in cells for name in cell.parameters))
+    return [name for name in names if len({repr(c.parameters.get(name)) for c in cells}) > 1]
+
+
+def best_constants(results: Results, label: str, environment: str) -> str:
+    """Return the constants with the least regret as text, leaving out what never changes."""
+    cell = results.best(label, environment)
+    return "" if cell is None else _text(cell, varying(results, label))
+
+
+def tuned_labels(results: Results) -> list[str]:
+    """Return the policies whose constants are not the same in all of their runs."""
+    return [label for label in results.labels if varying(results, label)]
+
+
+def _text(cell: Cell, names: list[str]) -> str:
+    return ", ".join(f"{name}={cell.parameters[name]}" for name in names if name in cell.parameters)

@@ -1,0 +1,92 @@
+"""A report as Markdown."""
+
+import re
+
+from banditree.studies.claims import Claim
+from banditree.studies.report_tables import (
+    CLAIMS_NOTE,
+    CONSTANTS_NOTE,
+    MARKS,
+    REGRET_NOTE,
+    SIGNS,
+    Table,
+    constants_rows,
+    facts,
+    missing_note,
+    regret_rows,
+)
+from banditree.studies.summary import Results
+
+__all__ = ["markdown"]
+
+
+def markdown(results: Results, claims: list[Claim], figures: list[tuple[str, str, str]]) -> str:
+    """Return the report as Markdown.
+
+    Parameters
+    ----------
+    results, claims
+        What to report. Without claims there is no section on them.
+    figures
+        Of each the path, the text for those who do not see it, and the caption.
+    """
+    title = plain(results.name)
+    parts = [f"# {title[:1].upper() + title[1:]}"]
+    parts.append("\n".join(f"- {name}: {plain(value)}" for name, value in facts(results)))
+    parts += ["## Regret", REGRET_NOTE, _table(regret_rows(results)), "## Figures"]
+    for path, alt, caption in figures:
+        parts += [f"![{plain(alt)}]({path})", f"*{plain(caption)}*"]
+    constants = constants_rows(results)
+    if constants is not None:
+        parts += ["## Constants", CONSTANTS_NOTE, _table(constants)]
+    if claims:
+        parts += ["## Claims of the paper", CLAIMS_NOTE, _claims(claims)]
+    if results.skipped or results.missing:
+        parts += ["## Left out", _left_out(results)]
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    r"""Return text that Markdown shows as it is, on one line.
+
+    Examples
+    --------
+    >>> print(plain("a_b <i> | c"))
+    a\_b &lt;i&gt; \| c
+    """
+    text = " ".join(text.split())
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
+
+
+def _table(table: Table) -> str:
+    def row(texts: list[str]) -> str:
+        return f"| {' | '.join(texts)} |"
+
+    lines = [row([plain(text) for text in table.header])]
+    lines.append(row(["---", *["---:"] * (len(table.header) - 1)]))
+    for i, texts in enumerate(table.rows):
+        shown = [plain(text) for text in texts]
+        lines.append(row([f"**{s}**" if (i, j) in table.best else s for j, s in enumerate(shown)]))
+    return "\n".join(lines)
+
+
+def _claims(claims: list[Claim]) -> str:
+    lines = ["| Claim | Verdict | Numbers |", "| --- | --- | --- |"]
+    for claim in claims:
+        findings = [f"{MARKS[finding.holds]} {plain(finding.text)}" for finding in claim.findings]
+        words = f"**{plain(claim.name)}.** {plain(claim.text)}<br>*{plain(claim.rule)}*"
+        verdict = f"{SIGNS[claim.verdict]} {claim.verdict}"
+        numbers = "<br>".join([*findings, f"`{claim.command}`"])
+        lines.append(f"| {words} | {verdict} | {numbers} |")
+    return "\n".join(lines)
+
+
+def _left_out(results: Results) -> str:
+    lines = [
+        f"- **{plain(name)}** was skipped: {plain(reason)}"
+        for name, reason in results.skipped.items()
+    ]
+    if results.missing:
+        lines.append(f"- {missing_note(results)}")
+    return "\n".join(lines)

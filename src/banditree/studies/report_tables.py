@@ -1,0 +1,146 @@
+"""The numbers of a study, laid out in rows."""
+
+import math
+from dataclasses import dataclass
+
+from banditree.studies.constants import best_constants, tuned_labels, varying
+from banditree.studies.specs import BASELINE
+from banditree.studies.summary import Cell, Results
+
+__all__ = ["Table", "as_text", "constants_rows", "facts", "regret_rows"]
+
+NOTHING = "—"
+SIGNS = {"reproduced": "✓", "in part": "◐", "not reproduced": "✗", "not tested": "–"}
+MARKS = {True: "✓", False: "✗", None: "–"}
+
+REGRET_NOTE = (
+    "Cumulative regret over all steps: the mean over seeds ± half of its 95 % interval. Where "
+    "several constants were tried, the row is that of the best, which cannot be known in "
+    "advance. The least regret of a column is bold; OfflineTree, which sees all labels, aside."
+)
+CONSTANTS_NOTE = (
+    "The constants with the least mean regret, and of how many; where there was one choice only, "
+    "that."
+)
+CLAIMS_NOTE = (
+    "Differences are in cumulative regret, paired seed by seed, ± half of their 95 % intervals; in "
+    "brackets, as a share of the larger regret (beyond OfflineTree's, where that was run). ✓ is as "
+    "claimed, ✗ is not, – cannot be said. A claim is reproduced if all its numbers are as claimed."
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text. `best` are the rows and columns that stand out."""
+
+    header: list[str]
+    rows: list[list[str]]
+    best: frozenset[tuple[int, int]] = frozenset()
+
+
+def regret_rows(results: Results) -> Table:
+    """Return the regret of each policy, with its best constants, in each environment."""
+    labels = [label for label in results.labels if any(c.label == label for c in results.cells)]
+    cells = [[results.best(label, name) for name in results.environments] for label in labels]
+    rows = [
+        [_named(results, label), *map(regret_of, row)]
+        for label, row in zip(labels, cells, strict=True)
+    ]
+    best = set()
+    for column in range(len(results.environments)):
+        means = {
+            row: cell.mean
+            for row, label in enumerate(labels)
+            if label != BASELINE and (cell := cells[row][column]) is not None
+        }
+        if len(means) > 1:
+            best.add((min(means, key=means.__getitem__), column + 1))
+    return Table(["policy", *results.environments], rows, frozenset(best))
+
+
+def regret_of(cell: Cell | None) -> str:
+    """Return the mean regret with half of its 95 % interval."""
+    if cell is None:
+        return NOTHING
+    if math.isnan(cell.half_width):
+        return f"{cell.mean:,.1f}"
+    return f"{cell.mean:,.1f} ± {cell.half_width:,.1f}"
+
+
+def _named(results: Results, label: str) -> str:
+    tried = searched(results, label)
+    return f"{label} (best {', '.join(tried)})" if tried else label
+
+
+def searched(results: Results, label: str) -> list[str]:
+    """Return the parameters of which several values were tried in one environment."""
+    found = []
+    for name in varying(results, label):
+        for environment in results.environments:
+            cells = results.variants(label, environment)
+            if len({repr(cell.parameters.get(name)) for cell in cells}) > 1:
+                found.append(name)
+                break
+    return found
+
+
+def constants_rows(results: Results) -> Table | None:
+    """Return which constants each policy has, or did best with; None if there are no such."""
+    rows = []
+    for label in tuned_labels(results):
+        row = [label]
+        for environment in results.environments:
+            constants = best_constants(results, label, environment) or NOTHING
+            tried = len(results.variants(label, environment))
+            row.append(f"{constants} (of {tried})" if tried > 1 else constants)
+        rows.append(row)
+    return Table(["policy", *results.environments], rows) if rows else None
+
+
+def facts(results: Results) -> list[tuple[str, str]]:
+    """Return what is to be known about a study, by name."""
+    return [
+        ("Steps of a run", f"{results.horizon:,}"),
+        ("Seeds", seeds_of(results)),
+        ("Finished runs", f"{sum(len(cell.seeds) for cell in results.cells):,}"),
+        ("Missing runs", f"{results.missing:,}"),
+        ("Version", f"banditree {results.version}"),
+    ]
+
+
+def missing_note(results: Results) -> str:
+    """Return how many runs are missing, in words."""
+    runs = "run is" if results.missing == 1 else "runs are"
+    return f"{results.missing:,} {runs} missing: not done yet, or failed."
+
+
+def seeds_of(results: Results) -> str:
+    """Return how many seeds there are, and which."""
+    seeds = sorted({seed for cell in results.cells for seed in cell.seeds})
+    if not seeds:
+        return "none"
+    is_run = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 2
+    names = f"{seeds[0]} to {seeds[-1]}" if is_run else ", ".join(map(str, seeds))
+    fewest = min(len(cell.seeds) for cell in results.cells)
+    note = "" if fewest == len(seeds) else f"; some policies have only {fewest}"
+    return f"{len(seeds)} ({names}){note}"
+
+
+def as_text(table: Table) -> str:
+    """Return a table for a terminal, its columns aligned.
+
+    Examples
+    --------
+    >>> print(as_text(Table(["policy", "sports"], [["Uniform", "1,650.1 ± 2.0"]])))
+    policy          sports
+    Uniform  1,650.1 ± 2.0
+    """
+    lines = [table.header, *table.rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(table.header))]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if i == 0 else text.rjust(width)
+            for i, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

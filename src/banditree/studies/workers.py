@@ -1,0 +1,113 @@
+"""Who carries out runs: this process, several processes, or a Ray cluster."""
+
+import os
+import socket
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from banditree.errors import InvalidParameterError
+from banditree.studies.runs import Failure, Outcome, Run, perform
+
+__all__ = ["outcomes"]
+
+Announce = Callable[[Run], None]
+
+
+def outcomes(
+    runs: Iterable[Run], announce: Announce, workers: int | None = None, ray: str | None = None
+) -> Iterator[Outcome | Failure]:
+    """Carry out runs; yield what comes of them as it comes.
+
+    Parameters
+    ----------
+    runs
+        What to do, in this order.
+    announce
+        Called with each run before it begins.
+    workers
+        How many at a time; by default as many as there are processors.
+    ray
+        Address of a Ray cluster, whose processors are used instead of this machine's.
+    """
+    if ray is not None:
+        return _on_ray(runs, announce, ray, workers)
+    workers = workers or _n_processors()
+    return _here(runs, announce) if workers == 1 else _by_processes(runs, announce, workers)
+
+
+def _here(runs: Iterable[Run], announce: Announce) -> Iterator[Outcome | Failure]:
+    for run in runs:
+        announce(run)
+        yield perform(run)
+
+
+def _by_processes(
+    runs: Iterable[Run], announce: Announce, workers: int
+) -> Iterator[Outcome | Failure]:
+    from joblib import Parallel, delayed
+
+    def announced() -> Iterator[Any]:
+        for run in runs:
+            announce(run)
+            yield delayed(perform)(run)
+
+    with warnings.catch_warnings():
+        # A worker that has grown is replaced by a fresh one, as it should be.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="n_jobs")
+        yield from parallel(announced())
+
+
+def _on_ray(
+    runs: Iterable[Run], announce: Announce, address: str, workers: int | None
+) -> Iterator[Outcome | Failure]:
+    # By Ray's own tasks: its backend for joblib hands results over only when all are there, and a
+    # crash would lose them.
+    ray = _connected(address)
+    try:
+        task = ray.remote(perform)
+        workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        queue = iter(runs)
+        underway: list[Any] = []
+        while True:
+            while len(underway) < workers and (run := next(queue, None)) is not None:
+                announce(run)
+                underway.append(task.remote(run))
+            if not underway:
+                return
+            ready, underway = ray.wait(underway, num_returns=1)
+            yield ray.get(ready[0])
+    finally:
+        ray.shutdown()
+
+
+def _connected(address: str) -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise InvalidParameterError(
+            "running on a cluster takes Ray: pip install 'banditree[ray]'"
+        ) from None
+    _check_reachable(address)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="warning")
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidParameterError(f"there is no Ray cluster at {address!r}: {reason}") from None
+    return ray
+
+
+def _check_reachable(address: str) -> None:
+    """Refuse an address that nobody answers at, where Ray would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():  # "auto" and the like
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise InvalidParameterError(f"there is no Ray cluster at {address!r}: {error}") from None
+
+
+def _n_processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

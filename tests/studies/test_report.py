@@ -1,0 +1,382 @@
+"""The report: whole, self-contained, honest about what is missing, the same each time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from banditree.studies.figures_style import OTHER_COLOURS, PAPER, SHADES, STYLES
+from banditree.studies.figures_theorem import CASES
+from banditree.studies.illustrations import illustrations
+from banditree.studies.report import regret_table, write_report
+from banditree.studies.report_markdown import plain
+from banditree.studies.report_svg import Colours, darkened, inlined
+from banditree.studies.report_tables import constants_rows, facts, regret_rows, seeds_of
+from studies.made_up import cell, everywhere, exact, paper, results
+
+SVG = "{http://www.w3.org/2000/svg}"
+LINK = "{http://www.w3.org/1999/xlink}href"
+ODD = 'shop <b> & "co" | _x_'
+
+
+def small(**changes):
+    return results([cell("TreeHeuristic", "shop", 0.2), cell("Uniform", "shop", 0.5)], **changes)
+
+
+def parsed(page):
+    """The page as XML: this fails unless each element is closed and each sign escaped."""
+    return ElementTree.fromstring(page.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """The paper's report, written twice."""
+    folders = [tmp_path_factory.mktemp("report") for _ in range(2)]
+    shown = paper()
+    return [write_report(shown, folder) for folder in folders]
+
+
+@pytest.fixture(scope="module")
+def report(reports):
+    return reports[0]
+
+
+@pytest.fixture(scope="module")
+def root(report):
+    return parsed(report)
+
+
+def test_all_files_are_there(report):
+    assert report.name == "report.html"
+    figures = {path.name for path in (report.parent / "figures").iterdir()}
+    names = [
+        "regret",
+        "figure-1-golf",
+        "figure-1-all-ads",
+        "figure-2-sports",
+        "figure-3-data-sets",
+        "figure-4-adult",
+        "theorem-1",
+    ]
+    assert figures == {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
+    assert {path.name for path in report.parent.iterdir()} == {
+        "figures",
+        "report.html",
+        "report.md",
+    }
+
+
+def test_the_same_results_give_the_same_bytes(reports):
+    first, second = (
+        {
+            path.relative_to(page.parent): path.read_bytes()
+            for path in page.parent.rglob("*")
+            if path.is_file()
+        }
+        for page in reports
+    )
+    assert len(first) == 16
+    assert first == second
+
+
+def test_the_page_needs_nothing_else(root):
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            if name in {"src", "href", LINK}:
+                assert value.startswith("#"), (element.tag, value)
+    style = root.find("head/style").text
+    assert "url(" not in style
+    assert "@import" not in style
+    assert {element.tag for element in root.iter()} & {"script", "link", "img", "iframe"} == set()
+
+
+def test_ids_differ_and_links_find_them(root):
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    targets = {
+        value[1:]
+        for element in root.iter()
+        for name, value in element.attrib.items()
+        if name in {"href", LINK}
+    }
+    for element in root.iter():
+        for value in element.attrib.values():
+            targets |= set(re.findall(r"url\(#([^)]*)\)", value))
+    assert len(targets) > 20
+    assert targets <= set(ids)
+
+
+def test_figures_have_words_for_those_who_do_not_see_them(root):
+    figures = root.findall(".//figure")
+    assert len(figures) == 7
+    for figure in figures:
+        svg = figure.find(f"{SVG}svg")
+        assert svg.get("role") == "img"
+        assert len(svg.get("aria-label")) > 40
+        assert figure.find("figcaption").text
+    assert "TreeBootstrap 20, TreeHeuristic 20" in figures[3].find(f"{SVG}svg").get("aria-label")
+
+
+def test_colours_are_defined_for_light_and_dark(report, root):
+    light, dark = root.find("head/style").text.split("@media (prefers-color-scheme: dark)")
+    used = set(re.findall(r"var\((--[\w-]+)\)", report.read_text(encoding="utf-8")))
+    assert len(used) > 15
+    for name in used:
+        assert f"{name}: #" in light
+        assert f"{name}: #" in dark
+    for svg in root.iter(f"{SVG}svg"):
+        assert not re.search(r"(fill|stroke): #", ElementTree.tostring(svg, "unicode"))
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    "colour",
+    [
+        *(style.colour for style in STYLES.values()),
+        *(style.colour for style in CASES.values()),
+        *OTHER_COLOURS,
+        *SHADES,
+    ],
+)
+def test_lines_can_be_seen_on_a_dark_page(colour):
+    contrast = (luminance(darkened(colour)) + 0.05) / (luminance(darkened(PAPER)) + 0.05)
+    assert contrast >= 3
+
+
+def test_dark_colours_differ_where_light_ones_do():
+    colours = {style.colour for style in STYLES.values()} | set(OTHER_COLOURS) | set(SHADES)
+    assert len({darkened(colour) for colour in colours}) == len(colours)
+
+
+def test_the_page_has_the_numbers_and_the_claims(root):
+    text = " ".join(root.find("body").itertext())
+    assert "LinUCB (best alpha)" in text
+    assert text.count("✓ reproduced") == 12
+    assert "banditree reproduce --full --tasks adult census" in text
+    best = root.findall(".//td[@class='best']")
+    assert len(best) == 5  # the least regret of each environment
+    assert "Left out" not in text
+
+
+def test_markdown(report):
+    text = (report.parent / "report.md").read_text(encoding="utf-8")
+    assert "| policy | sports | adult | shuttle | covertype | census |" in text
+    assert "- Steps of a run: 1,000\n- Seeds: 5 (0 to 4)\n" in text
+    assert "- Version: banditree 1.2.3" in text
+    assert "| LinUCB | alpha=0.01 (of 6) |" in text
+    assert "| BanditForest | depth=4 | depth=2 |" in text
+    assert text.count("| ✓ reproduced |") == 12
+    linked = re.findall(r"^!\[[^\]]{40,}\]\(([^)]*)\)$", text, flags=re.MULTILINE)
+    assert len(linked) == 7
+    assert all((report.parent / path).is_file() for path in linked)
+
+
+def test_markdown_tables_are_whole(report):
+    lines = (report.parent / "report.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    columns = {len(re.findall(r"(?<!\\)\|", row)) - 1 for row in rows}
+    assert columns == {6, 3}
+
+
+def test_a_study_of_other_things_has_no_claims(tmp_path):
+    page = write_report(small(), tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert "Claims" not in text
+    assert "Constants" not in text
+    assert "Claims" not in (tmp_path / "report.md").read_text(encoding="utf-8")
+    names = sorted(path.name for path in (tmp_path / "figures").iterdir())
+    assert names == ["regret.png", "regret.svg"]
+    parsed(page)
+
+
+def test_what_is_missing_is_said(tmp_path):
+    page = write_report(small(skipped={"census": "no network & no file"}, missing=3), tmp_path)
+    text = "".join(parsed(page).find("body").itertext())
+    assert "census was skipped: no network & no file" in text
+    assert "3 runs are missing" in text
+    markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "**census** was skipped: no network &amp; no file" in markdown
+    assert "3 runs are missing" in markdown
+    assert "- Missing runs: 3" in markdown
+
+
+def test_one_seed(tmp_path):
+    shown = paper(seeds=[0])
+    page = write_report(shown, tmp_path)
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", page.read_text(encoding="utf-8"), flags=re.S)
+    assert "±" not in regret_table(shown)
+    assert "Claims" not in page.read_text(encoding="utf-8")  # an interval needs two seeds
+    assert ("Seeds", "1 (0)") in facts(shown)
+
+
+def test_odd_names_are_escaped(tmp_path):
+    odd = results(
+        [cell(ODD, ODD, 0.2, {"kind": "<a>"}), cell(ODD, ODD, 0.3, {"kind": "&b"})],
+        name=ODD,
+        skipped={"<i>": "a < b & c"},
+        version="<1>",
+    )
+    page = write_report(odd, tmp_path)
+    root = parsed(page)
+    assert root.find("body/h1").text == ODD.capitalize()
+    assert root.find(".//table//thead//th[2]").text == ODD
+    assert root.find(".//table//tbody//th").text == f"{ODD} (best kind)"
+    assert ODD in root.find(f".//{SVG}svg").get("aria-label")
+    assert {element.tag for element in root.iter()} & {"b", "i"} == set()
+    markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert '| policy | shop &lt;b&gt; &amp; "co" \\| \\_x\\_ |' in markdown
+    assert "<b>" not in markdown
+
+
+def test_an_environment_without_runs(tmp_path):
+    shown = small(environments=["shop", "later"], missing=2)
+    assert regret_rows(shown).rows[0][2] == "—"
+    (first, *_) = illustrations(shown)
+    assert len(first.draw().axes) == 1
+    parsed(write_report(shown, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "left_out"),
+    [
+        (everywhere("LinUCB", None), {"figure-4-adult"}),
+        (everywhere("TreeBootstrap", None), {"theorem-1"}),
+        (everywhere("OfflineTree", None), set()),
+    ],
+)
+def test_figures_that_make_no_sense_are_left_out(changes, left_out):
+    names = {shown.name for shown in illustrations(paper())}
+    assert names - {shown.name for shown in illustrations(paper(changes))} == left_out
+
+
+def test_without_sports_or_data_sets():
+    def names(environments):
+        cells = [cell for cell in paper().cells if cell.environment in environments]
+        return [shown.name for shown in illustrations(results(cells))]
+
+    assert names(["sports"]) == [
+        "regret",
+        "figure-1-golf",
+        "figure-1-all-ads",
+        "figure-2-sports",
+        "theorem-1",
+    ]
+    assert names(["shuttle", "census"]) == ["regret", "figure-3-data-sets", "theorem-1"]
+
+
+def test_figure_4_says_what_it_shows():
+    def fourth(shown):
+        return next(figure for figure in illustrations(shown) if figure.name == "figure-4-adult")
+
+    assert fourth(paper()).caption.startswith("Figure 4 of the paper. Regret beyond that of")
+    assert "LinUCB with alpha=0.01 140, " in fourth(paper()).alt
+    without = paper(everywhere("OfflineTree", None))
+    assert fourth(without).caption.startswith("Figure 4 of the paper. Cumulative regret,")
+    assert "LinUCB with alpha=0.01 740, " in fourth(without).alt
+    (axes,) = fourth(without).draw().axes
+    assert axes.get_ylabel() == "Cumulative regret (errors)"
+
+
+class TestTables:
+    def test_regret_for_a_terminal(self):
+        cells = [
+            exact("TreeHeuristic", "sports", {0: 10, 1: 20, 2: 30}),
+            exact("Uniform", "sports", {0: 1650.06}),
+            exact("Uniform", "a longer name", {0: 5}),
+        ]
+        assert regret_table(results(cells)) == (
+            "policy              sports  a longer name\n"
+            "TreeHeuristic  20.0 ± 24.8              —\n"
+            "Uniform            1,650.1            5.0"
+        )
+
+    def test_a_terminal_needs_no_matplotlib(self):
+        script = (
+            "import sys; sys.modules['matplotlib'] = None\n"
+            "from banditree.errors import InvalidParameterError\n"
+            "from banditree.studies.report import regret_table, write_report\n"
+            "from studies.made_up import paper\n"
+            "print(regret_table(paper()).splitlines()[1][:13])\n"
+            "try:\n    write_report(paper(), '/nowhere')\n"
+            "except InvalidParameterError as error:\n    print(error)"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONPATH": str(Path(__file__).parents[1])},
+        )
+        assert run.stdout.startswith("TreeBootstrap\nfigures are drawn by matplotlib: pip install")
+
+    def test_the_best_stands_out_the_baseline_aside(self):
+        table = regret_rows(paper())
+        first = [row[0] for row in table.rows]
+        best = {table.header[column]: first[row] for row, column in table.best}
+        assert best["adult"] == best["census"] == "LogisticUCB"
+        assert best["shuttle"] == "TreeHeuristic"
+        assert {best["sports"], best["covertype"]} <= {"TreeBootstrap", "TreeHeuristic"}
+        assert regret_rows(results([cell("Uniform", "shop", 0.5)])).best == set()
+
+    def test_constants(self):
+        table = constants_rows(paper())
+        assert [row[0] for row in table.rows] == ["BanditForest", "LinUCB"]
+        assert table.rows[0][1:3] == ["depth=4", "depth=2"]
+        assert table.rows[1][1] == "alpha=0.01 (of 6)"
+        assert constants_rows(small()) is None
+        missing = constants_rows(paper({("shuttle", "LinUCB"): None}))
+        assert missing.rows[1][3] == "—"
+
+    @pytest.mark.parametrize(
+        ("seeds", "text"),
+        [
+            ([range(5), range(5)], "5 (0 to 4)"),
+            ([[3], [3]], "1 (3)"),
+            ([[0, 1], [0, 1]], "2 (0, 1)"),
+            ([[0, 2, 5], [0, 2, 5]], "3 (0, 2, 5)"),
+            ([range(10), range(4)], "10 (0 to 9); some policies have only 4"),
+        ],
+    )
+    def test_seeds(self, seeds, text):
+        cells = [cell(f"policy {i}", "shop", 0.5, seeds=list(s)) for i, s in enumerate(seeds)]
+        assert seeds_of(results(cells)) == text
+
+    def test_facts(self):
+        assert dict(facts(small(missing=2))) == {
+            "Steps of a run": "1,000",
+            "Seeds": "5 (0 to 4)",
+            "Finished runs": "10",
+            "Missing runs": "2",
+            "Version": "banditree 1.2.3",
+        }
+
+
+def test_markdown_shows_text_as_it_is():
+    assert plain("a_b*c`d [e]\n<f> & g|h\\") == "a\\_b\\*c\\`d \\[e\\] &lt;f&gt; &amp; g\\|h\\\\"
+
+
+def test_svg_inside_a_page():
+    colours = Colours()
+    svg = (
+        '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg xmlns="http://www.w3.org/2000/svg">\n'
+        " <metadata><a>http://x</a></metadata><!-- note -->\n"
+        '<g id="a" style="fill: #0072b2"><use href="#a" clip-path="url(#b)"/></g></svg>\n'
+    )
+    assert inlined(svg, "one", 'a "b" <c>', colours) == (
+        '<svg role="img" aria-label="a &quot;b&quot; &lt;c&gt;" '
+        'xmlns="http://www.w3.org/2000/svg">\n'
+        '<g id="one-a" style="fill: var(--figure-0072b2)">'
+        '<use href="#one-a" clip-path="url(#one-b)"/></g></svg>'
+    )
+    assert colours.css(dark=False) == "--figure-0072b2: #0072b2;"
+    assert colours.css(dark=True) == "--figure-0072b2: #3f8fe0;"

@@ -1,0 +1,157 @@
+"""The command line: what it prints, its exit codes, and no stack trace for a user's mistake."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from banditree import __version__
+from banditree.cli import main
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SMALL = ["--tasks", "sports", "--policies", "TreeHeuristic", "Uniform", "--horizon", "40"]
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "banditree", *arguments],
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **variables},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_reproduce_prints_the_table_and_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["reproduce", *SMALL, "--workers", "1", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "TreeHeuristic" in shown
+    assert f"report: {tmp_path / 'report.html'}" in shown
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "report.md").exists()
+
+
+def test_a_report_is_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    main(["reproduce", *SMALL, "--workers", "1", "--out", str(tmp_path)])
+    before = (tmp_path / "report.html").read_bytes()
+    (tmp_path / "report.html").unlink()
+    assert main(["report", str(tmp_path)]) == 0
+    assert (tmp_path / "report.html").read_bytes() == before
+
+
+def test_the_example_of_own_data_runs(tmp_path: Path):
+    for file in (EXAMPLES / "shop").iterdir():
+        if file.suffix in (".py", ".toml"):
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    assert len((tmp_path / "study.toml").read_text().splitlines()) == 5
+    made = subprocess.run([sys.executable, str(tmp_path / "make_visits.py")], check=False)
+    assert made.returncode == 0
+    done = run("run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "shop" in done.stdout
+    with sqlite3.connect(tmp_path / "out" / "results.sqlite") as connection:
+        regrets = dict(connection.execute("SELECT label, avg(regret) FROM runs GROUP BY label"))
+    connection.close()
+    assert regrets["TreeHeuristic"] < 0.8 * regrets["Uniform"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["reproduce", "--tasks", "adlut"], "no task 'adlut'; did you mean 'adult'?"),
+        (["reproduce", "--policies", "LinUBC"], "no policy 'LinUBC'; did you mean 'LinUCB'?"),
+        (["reproduce", "--horizon", "0"], "horizon must be a whole number of at least 1, got 0"),
+        (["reproduce", *SMALL, "--workers", "0"], "workers must be a whole number"),
+        (["run", "none.toml"], "there is no file 'none.toml'"),
+        (["report", "nowhere"], "there is no folder 'nowhere'"),
+        (["data", "path", "adlut"], "did you mean 'adult'?"),
+        (["data", "fetch", "adlut"], "did you mean 'adult'?"),
+    ],
+)
+def test_mistakes_are_explained(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    shown = capsys.readouterr().err
+    assert words in shown
+    assert shown.startswith("banditree: ")
+    assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("arguments", [[], ["reproduse"], ["reproduce", "--horizon", "many"]])
+def test_wrong_usage_shows_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "usage: banditree" in capsys.readouterr().err
+
+
+def test_a_failed_run_is_told_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    study = tmp_path / "study.toml"
+    study.write_text("horizon = 20\nseeds = 1\nenvironments = ['sports']\n[policies.LinUCB]\n")
+    with study.open("a") as file:
+        file.write("alpha = [-1, 1]\n")
+    out = tmp_path / "out"
+    assert main(["run", str(study), "--workers", "1", "--out", str(out)]) == 1
+    shown = capsys.readouterr()
+    assert "failed: LinUCB(alpha=-1) on sports, seed 0: alpha must be" in shown.err
+    assert "Traceback" in (out / "failures.txt").read_text()
+    assert "report: " in shown.out
+
+
+def test_data_sets_are_listed_and_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["data", "list"]) == 0
+    shown = capsys.readouterr().out
+    for name in ("adult", "shuttle", "covertype", "census"):
+        assert name in shown
+
+
+def test_missing_data_are_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("BANDITREE_DATA", str(tmp_path))
+    monkeypatch.setenv("BANDITREE_CACHE", str(tmp_path))
+    assert main(["data", "path", "adult"]) == 1
+    assert "adult is not here" in capsys.readouterr().err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"banditree {__version__}\n"
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path):
+    command = [sys.executable, "-m", "banditree", "reproduce", "--tasks", "sports"]
+    command += ["--policies", "TreeBootstrap", "--horizon", "300", "--repeats", "200"]
+    process = subprocess.Popen(
+        [*command, "--workers", "2", "--out", str(tmp_path)], stderr=subprocess.PIPE
+    )
+    results = tmp_path / "results.sqlite"
+    finished = 0
+    while finished < 3 and process.poll() is None:
+        time.sleep(0.1)
+        if results.exists():
+            with sqlite3.connect(results) as connection:
+                tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
+                if ("runs",) in tables:
+                    (finished,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+            connection.close()
+    process.send_signal(signal.SIGINT)
+    _, shown = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"interrupted; finished runs are kept" in shown
+    assert b"Traceback" not in shown

@@ -127,6 +127,13 @@ def test_missing_data_are_not_found(
     assert "adult is not here" in capsys.readouterr().err
 
 
+def test_figure_1_needs_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["reproduce", "--figure", "1", "--out", str(tmp_path)]) == 0
+    drawn = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert [path.suffix for path in drawn] == [".svg", ".png"]
+    assert all(path.stat().st_size > 10_000 for path in drawn)
+
+
 def test_version(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["--version"])

@@ -87,7 +87,7 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     parser.add_argument("--full", action="store_true", help="the real thing instead of a quick one")
     parser.add_argument(
-        "--figure", type=int, choices=(2, 3, 4), help="only the runs of this figure of the paper"
+        "--figure", type=int, choices=(1, 2, 3, 4), help="only what this figure of the paper needs"
     )
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="only these tasks")
     parser.add_argument("--policies", nargs="+", metavar="POLICY", help="only these policies")
@@ -136,6 +136,9 @@ def _add_data(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 def _reproduce(options: argparse.Namespace) -> int:
     from banditree.studies.paper import FIGURES, paper_study
 
+    folder = options.out or Path("results/paper")
+    if options.figure == 1:
+        return _draw_figure_1(folder)
     wanted = FIGURES[options.figure] if options.figure else {}
     study = paper_study(
         full=options.full,
@@ -145,7 +148,16 @@ def _reproduce(options: argparse.Namespace) -> int:
         seeds=options.repeats,
         first_seed=options.seed,
     )
-    return _carry_out(study, options.out or Path("results/paper"), options)
+    return _carry_out(study, folder, options)
+
+
+def _draw_figure_1(folder: Path) -> int:
+    from banditree.studies.figures_style import save_figure
+    from banditree.studies.figures_tree import click_trees_figure
+
+    for path in save_figure(click_trees_figure(), folder / "figures", "figure-1-golf"):
+        print(path)
+    return 0
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -192,8 +204,11 @@ def _write_report(folder: Path) -> None:
 def _data_list(options: argparse.Namespace) -> int:
     from banditree.environments.datasets import describe
 
-    for listing in describe():
-        print(listing)
+    listings = describe()
+    wide = max(len(listing.key) for listing in listings)
+    for listing in listings:
+        rows = "" if listing.rows is None else f"{listing.rows:,} rows"
+        print(f"{listing.key:<{wide}}  {rows:>14}  {listing.where}  ({listing.licence})")
     return 0
 
 

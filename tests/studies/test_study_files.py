@@ -99,9 +99,7 @@ def test_a_parameter_must_be_given_for_every_environment():
         [PolicySpec("BanditForest", parameters={"depth": {"adult": 2}})],
         [EnvironmentSpec("sports")],
     )
-    with pytest.raises(
-        bt.InvalidParameterError, match="for adult, not for 'sports'"
-    ):
+    with pytest.raises(bt.InvalidParameterError, match="for adult, not for 'sports'"):
         list(study.cells())
 
 
@@ -112,7 +110,10 @@ def test_every_policy_can_be_named_but_the_one_that_needs_a_learner():
     assert all(hasattr(bt, name) for name in named)
 
 
-def test_the_paper_in_full():
+def test_the_paper_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for key in ("adult", "shuttle", "covertype", "census"):
+        (tmp_path / f"{key}.parquet").touch()
+    monkeypatch.setenv("BANDITREE_DATA", str(tmp_path))
     study = paper_study(full=True)
     assert (study.horizon, study.seeds) == (10_000, 10)
     assert [e.name for e in study.environments] == [
@@ -127,6 +128,12 @@ def test_the_paper_in_full():
     assert ("BanditForest(trees=3, depth=5)", "covertype") in cells
     assert ("OfflineTree", "sports") not in cells
     assert ("OfflineTree", "adult") in cells
+
+
+def test_without_data_there_are_the_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("BANDITREE_DATA", str(tmp_path))
+    monkeypatch.setenv("BANDITREE_CACHE", str(tmp_path))
+    assert [e.name for e in paper_study().environments][-1] == "digits"
 
 
 @pytest.mark.parametrize(

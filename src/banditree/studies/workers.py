@@ -1,5 +1,6 @@
 """Who carries out runs: this process, several processes, or a Ray cluster."""
 
+import logging
 import os
 import socket
 import warnings
@@ -91,7 +92,7 @@ def _connected(address: str) -> Any:
         ) from None
     _check_reachable(address)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="warning")
+        ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidParameterError(f"there is no Ray cluster at {address!r}: {reason}") from None

@@ -249,6 +249,24 @@ TEST(a_leaf_that_becomes_large_enough_is_split) {
     }
 }
 
+TEST(a_large_leaf_whose_rows_differ_may_be_split_by_one_like_the_first) {
+    // After every fourth row no split gains anything, so that the tree is a leaf.
+    for (const std::uint32_t max_bins : {0u, 4u}) {
+        const Settings settings{{}, max_bins};
+        IncrementalTree tree(settings.growth, max_bins);
+        tree.set_kinds({Kind::number, Kind::number});
+        Log log;
+        for (int row = 0; row < 120; ++row) {
+            const int left = row / 2 % 2, right = row % 2;
+            const Values context{double(left), double(right)};
+            tree.learn(context, left ^ right, 1);
+            log.add(context, left ^ right, 1);
+            CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+        }
+        CHECK(tree.as_tree().n_leaves() == 1);
+    }
+}
+
 TEST(a_new_lowest_value_may_join_the_missing_ones) {
     // The best split is present against missing; then a lower value comes, with a reward like that
     // of the missing values.

@@ -8,7 +8,7 @@ import pytest
 
 from banditree.studies import claims
 from banditree.studies.comparisons import Difference, compare, regret_between
-from banditree.studies.findings import Finding, exploration, verdict_on
+from banditree.studies.findings import Finding, exploration, left_behind, verdict_on
 from studies.made_up import (
     LEARNT,
     PAPER,
@@ -112,7 +112,11 @@ def test_holds(claim):
     assert all(finding.holds for finding in judged.findings)
 
 
-@pytest.mark.parametrize(("claim", "changes", "verdict"), CASES, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(
+    ("claim", "changes", "verdict"),
+    CASES,
+    ids=lambda value: getattr(value, "__name__", str(value)[:60]),
+)
 def test_fails_or_is_missing(claim, changes, verdict):
     judged = claim(paper(changes))
     assert judged.verdict == verdict, judged.findings
@@ -236,6 +240,26 @@ def test_when_the_forest_has_settled(tenths, with_uniform):
     finding = exploration(results(cells), "sports")
     assert f"explores for {10 * tenths} % of the steps" in finding.text
     assert finding.holds == (tenths >= 5)
+
+
+@pytest.mark.parametrize(
+    ("own", "best", "baseline", "holds"),
+    [
+        (0.6, 0.45, 0.0, True),  # the worst, though not by far
+        (0.35, 0.2, 0.0, True),  # not the worst, but far behind the best
+        (0.28, 0.2, 0.0, False),
+        (0.28, 0.2, 0.1, True),  # far behind in what OfflineTree does not lose too
+    ],
+)
+def test_who_is_left_behind(own, best, baseline, holds):
+    cells = [
+        cell("ThompsonSampling", "adult", own),
+        cell("TreeBootstrap", "adult", best),
+        cell("LinUCB", "adult", 0.5),
+        cell("OfflineTree", "adult", baseline),
+    ]
+    others = ("TreeBootstrap", "LinUCB")
+    assert left_behind(results(cells), "adult", "ThompsonSampling", others).holds == holds
 
 
 def test_constants_beaten_are_counted():

@@ -25,7 +25,8 @@ from banditree.studies import (
 )
 from banditree.studies import runner as runner_module
 from banditree.studies import workers as workers_module
-from banditree.studies.runs import checkpoints
+from banditree.studies.runs import checkpoints, key_of
+from banditree.studies.specs import Variant
 
 STUDY = Study(
     [
@@ -112,6 +113,49 @@ def test_what_is_added_to_a_study_is_all_that_runs(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(workers_module, "perform", counted)
     run_study(larger, tmp_path, workers=1, progress=False)
     assert begun == [2]
+
+
+def test_a_run_is_known_by_all_that_defines_it():
+    plain = Variant("LinUCB", "LinUCB", {"alpha": 1.0})
+    renamed = Variant("LinUCB", "another name", {"alpha": 1.0})
+    other = Variant("LinUCB", "LinUCB", {"alpha": 2.0})
+    keys = [
+        key_of(plain, "shop", 0, 100, "1.0"),
+        key_of(other, "shop", 0, 100, "1.0"),
+        key_of(plain, "bank", 0, 100, "1.0"),
+        key_of(plain, "shop", 1, 100, "1.0"),
+        key_of(plain, "shop", 0, 101, "1.0"),
+        key_of(plain, "shop", 0, 100, "1.1"),
+    ]
+    assert len(set(keys)) == 6
+    assert key_of(renamed, "shop", 0, 100, "1.0") == keys[0]
+
+
+def test_results_are_those_of_the_last_study(tmp_path: Path):
+    sports = [EnvironmentSpec("sports")]
+    run_study(Study([PolicySpec("Uniform")], sports, 30, 1), tmp_path, workers=1, progress=False)
+    longer = Study([PolicySpec("Uniform")], sports, 40, 1)
+    run_study(longer, tmp_path, workers=1, progress=False)
+    results = read_results(Store(tmp_path))
+    assert results.horizon == 40
+    assert [cell.steps[-1] for cell in results.cells] == [40]
+    assert results.cells[0].seeds == (0,)
+
+
+def test_names_are_those_of_the_study(tmp_path: Path):
+    def study(environment: str, *labels: str) -> Study:
+        policies = [PolicySpec(label, "Uniform") for label in labels]
+        return Study(policies, [EnvironmentSpec(environment, task="sports")], 30, 2)
+
+    run_study(study("sports", "Uniform"), tmp_path, workers=1, progress=False)
+    run_study(study("ads", "one", "two"), tmp_path, workers=1, progress=False)
+    results = read_results(Store(tmp_path))
+    assert results.missing == 0
+    assert [(c.label, c.environment, c.seeds) for c in results.cells] == [
+        ("one", "ads", (0, 1)),
+        ("two", "ads", (0, 1)),
+    ]
+    assert len(rows(tmp_path)) == 2
 
 
 @pytest.mark.parametrize("workers", [1, 2])

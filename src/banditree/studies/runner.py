@@ -51,9 +51,11 @@ def run_study(
     store = Store(Path(folder))
     runs, skipped = plan(study)
     done = store.keys()
-    todo = [run for run in runs if run.key not in done]
-    store.note("study", {"study": asdict(study), "skipped": skipped, "keys": [r.key for r in runs]})
-    bar = _Bar(len(runs), len(runs) - len(todo), shown=progress)
+    distinct = {run.key: run for run in runs}  # a policy may be there under two names
+    todo = [run for run in distinct.values() if run.key not in done]
+    named = [(run.key, run.variant.label, run.environment.name) for run in runs]
+    store.note("study", {"study": asdict(study), "skipped": skipped, "runs": named})
+    bar = _Bar(len(distinct), len(distinct) - len(todo), shown=progress)
     failures = []
     with bar:
         for outcome in outcomes(todo, bar.begun, workers, ray):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,8 +130,14 @@ def read_results(store: Store) -> Results:
     note = store.last_note("study")
     if note is None:
         raise StateError(f"{store.path} has no results yet; run a study first")
-    study, wanted = note["study"], set(note["keys"])
-    records = [record for record in store.records() if record.key in wanted]
+    study = note["study"]
+    finished = {record.key: record for record in store.records()}
+    # Under the names that the study gives them: another study may have run them first.
+    records = [
+        replace(finished[key], label=label, environment=environment)
+        for key, label, environment in note["runs"]
+        if key in finished
+    ]
     if not records:
         raise StateError(f"no run of the study {study['name']!r} in {store.path} is finished yet")
     return Results(
@@ -141,7 +147,7 @@ def read_results(store: Store) -> Results:
         labels=[policy["label"] for policy in study["policies"]],
         cells=_cells(records),
         skipped=note["skipped"],
-        missing=len(wanted) - len(records),
+        missing=len(note["runs"]) - len(records),
         version=records[0].version,
     )
 

@@ -283,8 +283,9 @@ def test_figure_4_says_what_it_shows():
     without = paper(everywhere("OfflineTree", None))
     assert fourth(without).caption.startswith("Figure 4 of the paper. Cumulative regret,")
     assert "LinUCB with alpha=0.01 740, " in fourth(without).alt
-    (axes,) = fourth(without).draw().axes
-    assert axes.get_ylabel() == "Cumulative regret (errors)"
+    for shown, regret in ((paper(), "Regret beyond OfflineTree"), (without, "Cumulative regret")):
+        (axes,) = fourth(shown).draw().axes
+        assert axes.get_ylabel() == f"{regret} (errors)"
 
 
 class TestTables:

@@ -33,7 +33,7 @@ QUICK_ALPHAS = {"LinUCB": [0.01, 0.1, 1.0], "LogisticUCB": [0.0001, 0.001]}
 FIGURES: dict[int, dict[str, list[str]]] = {
     2: {"tasks": ["sports"]},
     3: {"tasks": ["adult", "shuttle", "covertype", "census"]},
-    4: {"tasks": ["adult"], "policies": ["TreeBootstrap", "TreeHeuristic", "LinUCB"]},
+    4: {"tasks": ["adult"], "policies": ["TreeBootstrap", "TreeHeuristic", "LinUCB", BASELINE]},
 }
 
 FULL_HORIZON, FULL_SEEDS = 10_000, 10

@@ -78,14 +78,7 @@ def page(
     colours
         The definitions of the figures' colours, on a light and on a dark page.
     """
-    sections = {"Regret": _regret(results), "Figures": _figures(figures)}
-    constants = constants_rows(results)
-    if constants is not None:
-        sections["Constants"] = _constants(constants)
-    if claims:
-        sections["Claims of the paper"] = _claims(claims)
-    if results.skipped or results.missing:
-        sections["Left out"] = _left_out(results)
+    sections = _sections(results, claims, figures)
     style = STYLE.replace("FIGURES", colours[0]).replace("DARK", colours[1])
     title = escape(results.name)
     return f"""<!DOCTYPE html>
@@ -103,6 +96,20 @@ def page(
 {"".join(_section(name, content) for name, content in sections.items())}</body>
 </html>
 """
+
+
+def _sections(
+    results: Results, claims: list[Claim], figures: list[tuple[str, str]]
+) -> dict[str, str]:
+    sections = {"Regret": _regret(results), "Figures": _figures(figures)}
+    constants = constants_rows(results)
+    if constants is not None:
+        sections["Constants"] = _constants(constants)
+    if claims:
+        sections["Claims of the paper"] = _claims(claims)
+    if results.skipped or results.missing:
+        sections["Left out"] = _left_out(results)
+    return sections
 
 
 def _facts(results: Results) -> str:

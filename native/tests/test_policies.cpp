@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,21 @@ using namespace banditree;
 using namespace policy_rows;
 
 // ---- an incremental tree that is pruned ----
+
+TEST(one_of_those_offered_leads_even_without_numbers) {
+    Rng rng(1);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (int i = 0; i < 20; ++i) {
+        Leader none(rng);
+        for (const std::uint32_t arm : {3u, 5u}) none.offer(arm, nan);
+        CHECK(none.arm() == 3 || none.arm() == 5);
+        Leader one(rng);
+        one.offer(3, nan);
+        one.offer(5, -1e300);
+        one.offer(7, nan);
+        CHECK(one.arm() == 5);
+    }
+}
 
 TEST(a_pruned_incremental_tree_is_the_pruned_batch_tree_after_every_row) {
     Rng rng(41);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -13,6 +14,8 @@ class Leader {
     explicit Leader(Rng& rng) : rng_(rng) {}
 
     void offer(std::uint32_t arm, double value) {
+        // What is no number loses; if none is one, still one of those offered leads.
+        if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
         if (value > best_) {
             best_ = value;
             tied_ = 0;

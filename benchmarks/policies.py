@@ -86,12 +86,14 @@ def heuristic_steps(plan: Plan) -> list[Line]:
     lines = []
     for key in KEYS:
         progress(f"{HEURISTIC}: {plan.horizon:,} steps of {load(key).title}")
-        mean = statistics.mean(
-            min(steps_time(HEURISTIC, key, plan.horizon, seed) for _ in range(plan.repeats))
+        times = [
+            [steps_time(HEURISTIC, key, plan.horizon, seed) for _ in range(plan.repeats)]
             for seed in range(plan.seeds)
-        )
-        figures = (duration(mean), duration(mean / plan.horizon))
-        met = mean <= HEURISTIC_LIMIT if key in CLASSIFIED else None
+        ]
+        fastest = statistics.mean(map(min, times))
+        every = statistics.mean(itertools.chain(*times))
+        figures = (duration(fastest), duration(fastest / plan.horizon), duration(every))
+        met = fastest <= HEURISTIC_LIMIT if key in CLASSIFIED else None
         limit = duration(HEURISTIC_LIMIT) if key in CLASSIFIED else ""
         lines.append(Line(load(key).title, figures, limit, met))
     return lines
@@ -274,7 +276,7 @@ PARTS: dict[str, tuple[Callable[[Plan], list[Line]], str, tuple[str, ...]]] = {
         heuristic_steps,
         "TreeHeuristic: CPU time of {horizon:,} steps, the mean of {seeds} seeds, of each the "
         "fastest of {repeats} runs (what else the machine does only adds to it)",
-        ("in all", "per step"),
+        ("in all", "per step", "mean of all runs"),
     ),
     "bootstrap": (
         bootstrap_steps,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -99,7 +100,14 @@ SpreadValues spread(Engine& engine) {
 
 template <class Engine>
 void set_spread(Engine& engine, const SpreadValues& values) {
-    std::tie(engine.spread().n, engine.spread().mean, engine.spread().squared_error) = values;
+    const auto& [n, mean, squared_error] = values;
+    // With others draws would be no numbers, and no arm could lead.
+    if (!(std::isfinite(n) && n >= 0 && std::isfinite(mean) && std::isfinite(squared_error) &&
+          squared_error >= 0))
+        throw std::invalid_argument(
+            "a spread is three finite numbers: the number of rewards, their mean and squared "
+            "error, of which the first and last are not negative");
+    engine.spread() = {n, mean, squared_error};
 }
 
 // What every engine offers under the same name.

@@ -55,6 +55,16 @@ class StrictPlayer(Player):
         return isinstance(error, BanditreeError) or (isinstance(error, TypeError) and is_of_call)
 
 
+def told(kept: Kept, arms: Any, eligible: Any) -> str:
+    """What is needed to find out why an engine chose arms that it was not offered."""
+    engine = kept.thing
+    seen = {
+        name: getattr(engine, name, None) for name in ("n_arms", "spread") if hasattr(engine, name)
+    }
+    rows = [engine.rows(arm) for arm in range(engine.n_arms)] if hasattr(engine, "rows") else None
+    return f"{arms} of {eligible}; kinds {kept.contexts}; {seen}; rows {rows}"
+
+
 # ---- the engines ----
 
 
@@ -175,7 +185,9 @@ class EnginePlayer(StrictPlayer):
         arms = self.on_engine(kept, what, given, eligible, random)
         if arms is not None:
             fine = set(np.atleast_1d(arms).tolist()) <= set(eligible.tolist())
-            self.check(f"_core.{type(kept.thing).__name__}", fine, f"{arms} of {eligible}")
+            self.check(
+                f"_core.{type(kept.thing).__name__}.{what}", fine, told(kept, arms, eligible)
+            )
 
     def asks(self, kept: Kept) -> None:
         draw, context, arm = self.draw, self.context(kept), self.arm(kept)

@@ -295,3 +295,21 @@ def test_same_tree_on_real_data(name: str, max_bins: int | None) -> None:
             for arm in ARMS:
                 assert_batch_tree(policy, stream, arm, n)
     assert max(policy.tree(arm).n_leaves for arm in ARMS) > 2
+
+
+# ---- the core ----
+
+
+@pytest.mark.parametrize("policy", [bt.TreeHeuristic, bt.TreeBootstrap, bt.OnlineTreeBootstrap])
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -1.0])
+def test_a_spread_of_rewards_that_cannot_be(policy: Any, place: int, wrong: float) -> None:
+    core = policy(ARMS, reward="continuous")._core
+    values = [10.0, 0.5, 2.0]
+    core.spread = tuple(values)
+    if (place, wrong) == (1, -1.0):
+        wrong = -np.inf
+    values[place] = wrong
+    with pytest.raises(ValueError, match="three finite numbers"):
+        core.spread = tuple(values)
+    assert core.spread == (10.0, 0.5, 2.0)

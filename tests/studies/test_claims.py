@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
+import numpy as np
 import pytest
 
-from banditree.studies import claims
+from banditree.studies import claims, findings
 from banditree.studies.comparisons import Difference, compare, regret_between
 from banditree.studies.findings import Finding, exploration, left_behind, verdict_on
 from studies.made_up import (
@@ -139,8 +141,22 @@ def test_other_results_say_nothing(claim):
 @pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.__name__)
 def test_one_seed_is_no_test(claim):
     judged = claim(paper(seeds=[7]))
-    assert judged.verdict == "not tested"
+    assert judged.verdict == "undecided"
     assert "nan" not in " ".join(finding.text for finding in judged.findings)
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.__name__)
+def test_few_seeds_that_differ_widely_say_nothing(claim):
+    """The means are as claimed, but every second policy has its regret with the other seed."""
+    few = paper(seeds=[0, 1])
+    for i, label in enumerate(few.labels):
+        shares = np.array([[0.1], [1.9]][:: (-1) ** i])
+        for known in few.cells:
+            if known.label == label:
+                known.curves[:] *= shares
+    judged = claim(few)
+    assert judged.verdict == "undecided", judged.findings
+    assert all(finding.was_run and finding.holds is None for finding in judged.findings)
 
 
 def test_all_are_judged_and_named_once():
@@ -192,22 +208,44 @@ def test_shares_are_beyond_the_baseline():
 @pytest.mark.parametrize(
     ("difference", "outcome"),
     [
-        (Difference(-3.0, 2.0, 0.5), "lower"),
-        (Difference(3.0, 2.0, 0.5), "higher"),
-        (Difference(-3.0, 2.0), "lower"),
-        (Difference(-3.0, 4.0, 0.5), "equal"),
-        (Difference(3.0, 4.0, 0.5), "equal"),
-        (Difference(-3.0, 3.0, 0.5), "equal"),
-        (Difference(-3.0, 2.0, 0.049), "equal"),
-        (Difference(3.0, 2.0, 0.049), "equal"),
-        (Difference(-3.0, 2.0, 0.05), "lower"),
+        (Difference(-3.0, 2.0, 6), "lower"),
+        (Difference(3.0, 2.0, 6), "higher"),
+        (Difference(-3.0, 2.0), "lower"),  # without a scale any difference is large
+        (Difference(3.0, 2.0), "higher"),
+        (Difference(-3.0, 2.0, 60), "lower"),  # just 5 %
+        (Difference(-3.0, 2.0, 61), "equal"),
+        (Difference(3.0, 2.0, 61), "equal"),
+        (Difference(-3.0, 4.0, 35), "equal"),  # the interval reaches to just 20 %
+        (Difference(3.0, 4.0, 35), "equal"),
+        (Difference(-3.0, 3.0, 30), "equal"),
+        (Difference(-3.0, 4.0, 34), None),
+        (Difference(3.0, 4.0, 34), None),
+        (Difference(3.0, 4.0), None),
         (Difference(0.0, 0.0, 0.0), "equal"),
-        (Difference(-3.0, math.nan, 0.5), "equal"),
+        (Difference(-3.0, math.nan, 60), None),
     ],
 )
 def test_what_counts_as_a_difference(difference, outcome):
-    assert [name for name in ("lower", "equal", "higher") if getattr(difference, name)] == [outcome]
+    said = [name for name in ("lower", "equal", "higher") if getattr(difference, name)]
+    assert said == ([] if outcome is None else [outcome])
+    assert (difference.equal is None) == (outcome is None)
     assert difference.is_known == (not math.isnan(difference.half))
+
+
+@pytest.mark.parametrize(
+    ("difference", "lower", "higher"),
+    [
+        (Difference(-3.0, 4.0, 34), None, False),  # surely not higher by 20 %
+        (Difference(3.0, 4.0, 34), False, None),
+        (Difference(-3.0, 4.0, 4), None, None),
+        (Difference(-3.0, 2.0, 60), True, False),
+        (Difference(-3.0, 2.0, 61), False, False),
+    ],
+)
+def test_one_side_may_be_clear(difference, lower, higher):
+    assert (difference.lower, difference.higher) == (lower, higher)
+    assert findings.not_lower(difference) == (None if lower is None else not lower)
+    assert findings.not_higher(difference) == (None if higher is None else not higher)
 
 
 def test_regret_of_a_part_of_the_steps():
@@ -224,11 +262,25 @@ def test_regret_of_a_part_of_the_steps():
         ([True, None], "in part"),
         ([False, None], "not reproduced"),
         ([False], "not reproduced"),
-        ([None, None], "not tested"),
+        ([None, None], "undecided"),
     ],
 )
 def test_verdicts(held, verdict):
     assert verdict_on([Finding("", holds) for holds in held]) == verdict
+
+
+def test_what_was_not_run_is_not_undecided():
+    assert verdict_on([findings.missing("a"), findings.missing("b")]) == "not tested"
+    assert verdict_on([findings.missing("a"), Finding("b", None)]) == "undecided"
+
+
+@pytest.mark.parametrize("held", list(itertools.product([True, False, None], repeat=2)))
+def test_findings_together(held):
+    """What cannot be said could be either: only what is so both ways is said."""
+    ways = list(itertools.product(*[(True, False) if h is None else (h,) for h in held]))
+    for together, whole in ((findings.any_of, any), (findings.all_of, all)):
+        outcomes = {whole(way) for way in ways}
+        assert together(list(held)) is (outcomes.pop() if len(outcomes) == 1 else None)
 
 
 @pytest.mark.parametrize("tenths", [1, 4, 5, 9])

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from banditree.studies.claims import judge
 from banditree.studies.figures_style import OTHER_COLOURS, PAPER, SHADES, STYLES
 from banditree.studies.figures_theorem import CASES
 from banditree.studies.illustrations import illustrations
@@ -215,7 +216,8 @@ def test_one_seed(tmp_path):
     page = write_report(shown, tmp_path)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page.read_text(encoding="utf-8"), flags=re.S)
     assert "±" not in regret_table(shown)
-    assert "Claims" not in page.read_text(encoding="utf-8")  # an interval needs two seeds
+    assert {claim.verdict for claim in judge(shown)} == {"undecided"}  # an interval needs two seeds
+    assert page.read_text(encoding="utf-8").count("? undecided") == len(judge(shown))
     assert ("Seeds", "1 (0)") in facts(shown)
 
 

@@ -10,8 +10,8 @@ from banditree.types import FloatArray
 
 __all__ = ["Difference", "Span", "compare", "difference", "paired", "regret_between"]
 
-# Differences of less than this share of the regret are called equal.
-NEGLIGIBLE = 0.05
+NEGLIGIBLE = 0.05  # of the regret: a smaller difference does not count
+MARGIN = 0.2  # of the regret: an interval that reaches further does not speak against a difference
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Difference:
     ----------
     mean, half
         The mean, and half of its 95 % interval; NaN for a single seed.
-    share
-        The size of the mean beside the larger of the two regrets.
+    scale
+        The larger of the two regrets; 0 if there is none to measure the difference by.
     """
 
     mean: float
     half: float
-    share: float = math.inf
+    scale: float = 0.0
 
     @property
     def is_known(self) -> bool:
@@ -36,20 +36,33 @@ class Difference:
         return not math.isnan(self.half)
 
     @property
-    def equal(self) -> bool:
-        """Whether the interval includes 0, or the difference is under 5 % of the regret."""
-        excludes_0 = abs(self.mean) > self.half
-        return not excludes_0 or self.share < NEGLIGIBLE
+    def share(self) -> float:
+        """The size of the mean beside the larger of the two regrets."""
+        return abs(self.mean) / self.scale if self.scale > 0 else math.inf
 
     @property
-    def lower(self) -> bool:
-        """Whether it counts, and the first is lower."""
-        return self.mean < 0 and not self.equal
+    def lower(self) -> bool | None:
+        """Whether the first is lower, by a difference that counts; None if it cannot be said."""
+        return self._beyond(-self.mean)
 
     @property
-    def higher(self) -> bool:
-        """Whether it counts, and the first is higher."""
-        return self.mean > 0 and not self.equal
+    def higher(self) -> bool | None:
+        """Whether the first is higher, by a difference that counts; None if it cannot be said."""
+        return self._beyond(self.mean)
+
+    @property
+    def equal(self) -> bool | None:
+        """Whether neither is lower by a difference that counts; None if it cannot be said."""
+        if self.lower or self.higher:
+            return False
+        return None if None in (self.lower, self.higher) else True
+
+    def _beyond(self, mean: float) -> bool | None:
+        """Return whether a mean counts as more than 0."""
+        if mean > self.half and self.share >= NEGLIGIBLE:
+            return True
+        # A wide interval includes 0 for want of seeds, which is no evidence against a difference.
+        return False if mean + self.half <= MARGIN * self.scale else None
 
     def __str__(self) -> str:
         if self.is_known:
@@ -131,7 +144,7 @@ def compare(
     Parameters
     ----------
     results
-        For OfflineTree: where it was run, the share is that of the regret beyond its.
+        For OfflineTree: where it was run, the scale is the regret beyond its.
     first, second
         Cells of one environment.
     span, against
@@ -149,4 +162,4 @@ def compare(
         beyond = cell if baseline is None else cell.relative_to(baseline)
         if beyond.seeds:
             larger = max(larger, float(regret_between(beyond, *steps).mean()))
-    return replace(found, share=abs(found.mean) / larger if larger > 0 else math.inf)
+    return replace(found, scale=larger)

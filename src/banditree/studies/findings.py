@@ -37,19 +37,23 @@ __all__ = [
     "verdict_on",
 ]
 
-Verdict = Literal["reproduced", "not reproduced", "in part", "not tested"]
-Test = Callable[[Difference], bool]
+Verdict = Literal["reproduced", "not reproduced", "in part", "undecided", "not tested"]
+Holds = bool | None
+Test = Callable[[Difference], Holds]
 
 BEATS = (
     "A difference counts if the 95 % interval of the paired difference excludes 0, and it is at "
-    "least 5 % of the regret (beyond OfflineTree's, where that was run)."
+    "least 5 % of the regret (beyond OfflineTree's, where that was run). Where it does not count "
+    "and the interval reaches beyond 20 % of the regret, nothing can be said."
 )
 EQUALS = (
     "Two are equal if the 95 % interval of the paired difference includes 0, or the difference is "
-    "under 5 % of the regret (beyond OfflineTree's, where that was run)."
+    "under 5 % of the regret (beyond OfflineTree's, where that was run). If the interval also "
+    "reaches beyond 20 % of the regret, nothing can be said."
 )
 MIDDLE, LAST = (0.4, 0.6), (0.8, 1.0)  # shares of the steps
 TENTHS = [(i / 10, (i + 1) / 10) for i in range(10)]
+HALF = len(TENTHS) // 2
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,13 @@ class Finding:
     """Numbers behind a claim, and whether they are as claimed; None if that cannot be said."""
 
     text: str
-    holds: bool | None
+    holds: Holds
+    was_run: bool = True
+
+
+def missing(what: str) -> Finding:
+    """Return the finding that something was not run."""
+    return Finding(f"{what} was not run", None, was_run=False)
 
 
 def verdict_on(findings: Sequence[Finding]) -> Verdict:
@@ -70,35 +80,56 @@ def verdict_on(findings: Sequence[Finding]) -> Verdict:
     """
     held = [finding.holds for finding in findings]
     if all(holds is None for holds in held):
-        return "not tested"
+        return "undecided" if any(finding.was_run for finding in findings) else "not tested"
     if all(held):
         return "reproduced"
     return "in part" if True in held else "not reproduced"
 
 
-def lower(found: Difference) -> bool:
+def lower(found: Difference) -> Holds:
     """Return whether the first is lower."""
     return found.lower
 
 
-def higher(found: Difference) -> bool:
+def higher(found: Difference) -> Holds:
     """Return whether the first is higher."""
     return found.higher
 
 
-def equal(found: Difference) -> bool:
+def equal(found: Difference) -> Holds:
     """Return whether the two are equal."""
     return found.equal
 
 
-def not_lower(found: Difference) -> bool:
+def not_lower(found: Difference) -> Holds:
     """Return whether the first is equal, or higher."""
-    return not found.lower
+    return negated(found.lower)
 
 
-def not_higher(found: Difference) -> bool:
+def not_higher(found: Difference) -> Holds:
     """Return whether the first is equal, or lower."""
-    return not found.higher
+    return negated(found.higher)
+
+
+def negated(holds: Holds) -> Holds:
+    """Return the opposite, where something can be said."""
+    return None if holds is None else not holds
+
+
+def any_of(held: Sequence[Holds]) -> Holds:
+    """Return whether one holds at least.
+
+    Examples
+    --------
+    >>> any_of([False, None]) is None, any_of([True, None])
+    (True, True)
+    """
+    return True if True in held else None if None in held else False
+
+
+def all_of(held: Sequence[Holds]) -> Holds:
+    """Return whether all hold."""
+    return negated(any_of([negated(holds) for holds in held]))
 
 
 def find(
@@ -135,10 +166,10 @@ def find_value(
 
 def one_of(task: str, findings: Sequence[Finding]) -> Finding:
     """Return findings on a task of which one is claimed to hold, as one."""
-    held = [finding.holds for finding in findings]
-    holds = True if True in held else None if None in held else False
     texts = [finding.text.removeprefix(f"{task}: ") for finding in findings]
-    return Finding(f"{task}: {'; '.join(texts)}", holds)
+    holds = any_of([finding.holds for finding in findings])
+    was_run = any(finding.was_run for finding in findings)
+    return Finding(f"{task}: {'; '.join(texts)}", holds, was_run)
 
 
 def rivals(results: Results, task: str, label: str, rival: str) -> Finding:
@@ -146,35 +177,42 @@ def rivals(results: Results, task: str, label: str, rival: str) -> Finding:
     variants = results.variants(rival, task)
     own = results.best(label, task)
     if own is None or len(variants) < 2:
-        return Finding(f"{task}: {label}, or {rival} with two constants, was not run", None)
+        return missing(f"{task}: {label}, or {rival} with two constants,")
     each = [
         _tested(variant.constants, compare(results, own, variant), lower) for variant in variants
     ]
     numbers = "; ".join(finding.text for finding in each)
-    if any(finding.holds is None for finding in each):
-        return Finding(f"{task}: {label} − {rival} ({numbers})", None)
-    won = sum(finding.holds is True for finding in each)
+    won, lost = (sum(finding.holds is holds for finding in each) for holds in (True, False))
     text = f"{task}: {label} beats {rival} with {won} of {len(each)} constants ({numbers})"
-    return Finding(text, 2 * won >= len(each))
+    if 2 * won >= len(each):
+        return Finding(text, True)
+    return Finding(text, False if 2 * lost > len(each) else None)
 
 
 def exploration(results: Results, task: str) -> Finding:
     """Find out for how long BanditForest only explores; half of the steps is claimed."""
     forest = results.best("BanditForest", task)
     if forest is None:
-        return Finding(f"{task}: BanditForest was not run", None)
+        return missing(f"{task}: BanditForest")
     uniform = results.best("Uniform", task)
+    other = "its first tenth" if uniform is None else "Uniform"
+    unclear = ended = len(TENTHS)
+    words = f"{task}: explores for all of the steps"
     for i, tenth in enumerate(TENTHS):
-        if uniform is not None:
-            found, other = compare(results, forest, uniform, tenth), "Uniform"
+        if uniform is None:
+            found = compare(results, forest, forest, tenth, TENTHS[0])
         else:
-            found, other = compare(results, forest, forest, tenth, TENTHS[0]), "its first tenth"
+            found = compare(results, forest, uniform, tenth)
         if found is None or not found.is_known:
             return Finding(f"{task}: BanditForest needs two seeds", None)
+        if found.lower is None:
+            unclear = min(unclear, i)
         if found.lower:
+            ended = i
             words = f"{task}: explores for {10 * i} % of the steps"
-            return Finding(f"{words}; in the next tenth, regret − {other}: {found}", i >= 5)
-    return Finding(f"{task}: explores for all of the steps", True)
+            words += f"; in the next tenth, regret − {other}: {found}"
+            break
+    return Finding(words, all_of([ended >= HALF, True if unclear >= HALF else None]))
 
 
 def levelling(results: Results, task: str, linear: str) -> Finding:
@@ -185,12 +223,10 @@ def levelling(results: Results, task: str, linear: str) -> Finding:
     tree, other = cells
     words = f"{task}: {linear}'s lead over TreeBootstrap"
     led = _tested(words, compare(results, tree, other), higher)
-    if led.holds is None:
-        return led
     lead = tree.relative_to(other)
     growth = difference(regret_between(lead, *LAST) - regret_between(lead, *MIDDLE))
     slower = _tested("; its growth, last 20 % − middle 20 % of steps", growth, lower)
-    return Finding(led.text + slower.text, led.holds and slower.holds)
+    return Finding(led.text + slower.text, all_of([led.holds, slower.holds]))
 
 
 def left_behind(results: Results, task: str, label: str, others: Sequence[str]) -> Finding:
@@ -198,29 +234,26 @@ def left_behind(results: Results, task: str, label: str, others: Sequence[str]) 
     own = results.best(label, task)
     found = [cell for other in others if (cell := results.best(other, task)) is not None]
     if own is None or not found:
-        return Finding(f"{task}: {label}, or what to compare it with, was not run", None)
+        return missing(f"{task}: {label}, or what to compare it with,")
     best = min(found, key=lambda cell: cell.mean)
     each = [
         _tested(f"{label} − {cell.label}", compare(results, own, cell), higher)
         for cell in sorted(found, key=lambda cell: cell.mean)
     ]
-    for finding in each:
-        if finding.holds is None:
-            return Finding(f"{task}: {finding.text}", None)
     numbers = f"{task}: {each[0].text}, the best of the others"
     if len(each) > 1:
         numbers += f"; {each[-1].text}, the worst of them"
-    is_worst = all(finding.holds for finding in each)
-    return Finding(numbers, is_worst or _is_far_behind(results, own, best))
+    is_worst = all_of([finding.holds for finding in each])
+    return Finding(numbers, any_of([is_worst, _is_far_behind(results, own, best)]))
 
 
-def _is_far_behind(results: Results, own: Cell, best: Cell) -> bool:
+def _is_far_behind(results: Results, own: Cell, best: Cell) -> Holds:
     own, best = paired(own, best)
     baseline = results.baseline(own.environment)
     if baseline is not None:
         own, best = own.relative_to(baseline), best.relative_to(baseline)
     found = difference(own.regrets - 1.5 * best.regrets)
-    return found is not None and found.is_known and found.higher
+    return None if found is None else found.higher
 
 
 def _best(results: Results, task: str, labels: Sequence[str]) -> list[Cell] | Finding:
@@ -229,7 +262,7 @@ def _best(results: Results, task: str, labels: Sequence[str]) -> list[Cell] | Fi
     for label in labels:
         cell = results.best(label, task)
         if cell is None:
-            return Finding(f"{task}: {label} was not run", None)
+            return missing(f"{task}: {label}")
         cells.append(cell)
     return cells
 
@@ -239,4 +272,6 @@ def _tested(words: str, found: Difference | None, test: Test) -> Finding:
         return Finding(f"{words}: no seed in common", None)
     if not found.is_known:
         return Finding(f"{words}: {found}, a single seed", None)
-    return Finding(f"{words}: {found}", test(found))
+    holds = test(found)
+    doubt = ", too uncertain to say" if holds is None else ""
+    return Finding(f"{words}: {found}{doubt}", holds)

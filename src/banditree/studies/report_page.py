@@ -53,7 +53,7 @@ figcaption { color: var(--dim); font-size: 0.92rem; max-width: 44rem; margin-top
 .rule, .command { color: var(--dim); font-size: 0.86rem; }
 .verdict { font-weight: bold; white-space: nowrap; }
 .reproduced { color: var(--good); } .in-part { color: var(--half); }
-.not-reproduced { color: var(--bad); } .not-tested { color: var(--dim); }
+.not-reproduced { color: var(--bad); } .undecided, .not-tested { color: var(--dim); }
 code { font: 0.9em ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--shade);
   padding: 0.1em 0.3em; border-radius: 3px; overflow-wrap: anywhere; }
 @media print { body { max-width: none; } figure, tr { break-inside: avoid; }

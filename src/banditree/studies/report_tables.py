@@ -10,7 +10,13 @@ from banditree.studies.summary import Cell, Results
 __all__ = ["Table", "as_text", "constants_rows", "facts", "regret_rows"]
 
 NOTHING = "—"
-SIGNS = {"reproduced": "✓", "in part": "◐", "not reproduced": "✗", "not tested": "–"}
+SIGNS = {
+    "reproduced": "✓",
+    "in part": "◐",
+    "not reproduced": "✗",
+    "undecided": "?",
+    "not tested": "–",
+}
 MARKS = {True: "✓", False: "✗", None: "–"}
 
 REGRET_NOTE = (
@@ -25,7 +31,8 @@ CONSTANTS_NOTE = (
 CLAIMS_NOTE = (
     "Differences are in cumulative regret, paired seed by seed, ± half of their 95 % intervals; in "
     "brackets, as a share of the larger regret (beyond OfflineTree's, where that was run). ✓ is as "
-    "claimed, ✗ is not, – cannot be said. A claim is reproduced if all its numbers are as claimed."
+    "claimed, ✗ is not, – cannot be said. A claim is reproduced if all its numbers are as claimed, "
+    "and undecided if nothing can be said of any: more seeds would help."
 )
 
 

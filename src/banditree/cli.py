@@ -152,8 +152,8 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 
 def _draw_figure_1(folder: Path) -> int:
-    from banditree.studies.figures_style import save_figure
-    from banditree.studies.figures_tree import click_trees_figure
+    from banditree.studies.reports.click_trees import click_trees_figure
+    from banditree.studies.reports.style import save_figure
 
     for path in save_figure(click_trees_figure(), folder / "figures", "figure-1-golf"):
         print(path)
@@ -192,7 +192,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _write_report(folder: Path) -> None:
     from banditree.studies import Store, read_results
-    from banditree.studies.report import regret_table, write_report
+    from banditree.studies.reports import regret_table, write_report
 
     results = read_results(Store(folder))
     print(regret_table(results))

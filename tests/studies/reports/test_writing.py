@@ -10,15 +10,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from banditree.studies.claims import judge
-from banditree.studies.figures_style import OTHER_COLOURS, PAPER, SHADES, STYLES
-from banditree.studies.figures_theorem import CASES
-from banditree.studies.illustrations import illustrations
-from banditree.studies.report import regret_table, write_report
-from banditree.studies.report_markdown import plain
-from banditree.studies.report_svg import Colours, darkened, inlined
-from banditree.studies.report_tables import constants_rows, facts, regret_rows, seeds_of
-from studies.made_up import cell, everywhere, exact, paper, results
+from banditree.studies.reports import regret_table, write_report
+from banditree.studies.reports.claims import judge
+from banditree.studies.reports.illustrations import illustrations
+from banditree.studies.reports.markdown import plain
+from banditree.studies.reports.style import OTHER_COLOURS, PAPER, SHADES, STYLES
+from banditree.studies.reports.svg import Colours, darkened, inlined
+from banditree.studies.reports.tables import constants_rows, facts, regret_rows, seeds_of
+from banditree.studies.reports.theorem import CASES
+from studies.reports.made_up import cell, everywhere, exact, paper, results
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
@@ -307,8 +307,8 @@ class TestTables:
         script = (
             "import sys; sys.modules['matplotlib'] = None\n"
             "from banditree.errors import InvalidParameterError\n"
-            "from banditree.studies.report import regret_table, write_report\n"
-            "from studies.made_up import paper\n"
+            "from banditree.studies.reports import regret_table, write_report\n"
+            "from studies.reports.made_up import paper\n"
             "print(regret_table(paper()).splitlines()[1][:13])\n"
             "try:\n    write_report(paper(), '/nowhere')\n"
             "except InvalidParameterError as error:\n    print(error)"
@@ -318,7 +318,7 @@ class TestTables:
             capture_output=True,
             text=True,
             check=True,
-            env={"PYTHONPATH": str(Path(__file__).parents[1])},
+            env={"PYTHONPATH": str(Path(__file__).parents[2])},
         )
         assert run.stdout.startswith("TreeBootstrap\nfigures are drawn by matplotlib: pip install")
 

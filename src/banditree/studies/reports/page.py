@@ -2,19 +2,8 @@
 
 from html import escape
 
-from banditree.studies.claims import Claim
-from banditree.studies.report_tables import (
-    CLAIMS_NOTE,
-    CONSTANTS_NOTE,
-    MARKS,
-    REGRET_NOTE,
-    SIGNS,
-    Table,
-    constants_rows,
-    facts,
-    missing_note,
-    regret_rows,
-)
+from banditree.studies.reports import tables
+from banditree.studies.reports.claims import Claim
 from banditree.studies.summary import Results
 
 __all__ = ["page"]
@@ -102,7 +91,7 @@ def _sections(
     results: Results, claims: list[Claim], figures: list[tuple[str, str]]
 ) -> dict[str, str]:
     sections = {"Regret": _regret(results), "Figures": _figures(figures)}
-    constants = constants_rows(results)
+    constants = tables.constants_rows(results)
     if constants is not None:
         sections["Constants"] = _constants(constants)
     if claims:
@@ -113,7 +102,7 @@ def _sections(
 
 
 def _facts(results: Results) -> str:
-    rows = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts(results))
+    rows = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in tables.facts(results))
     return f"<dl>{rows}</dl>"
 
 
@@ -131,11 +120,11 @@ def _anchor(name: str) -> str:
 
 
 def _regret(results: Results) -> str:
-    return f"<p>{escape(REGRET_NOTE)}</p>\n{_table(regret_rows(results))}"
+    return f"<p>{escape(tables.REGRET_NOTE)}</p>\n{_table(tables.regret_rows(results))}"
 
 
-def _constants(table: Table) -> str:
-    return f"<p>{escape(CONSTANTS_NOTE)}</p>\n{_table(table)}"
+def _constants(table: tables.Table) -> str:
+    return f"<p>{escape(tables.CONSTANTS_NOTE)}</p>\n{_table(table)}"
 
 
 def _figures(figures: list[tuple[str, str]]) -> str:
@@ -145,7 +134,7 @@ def _figures(figures: list[tuple[str, str]]) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def _table(table: tables.Table) -> str:
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.header)
     rows = []
     for i, (first, *rest) in enumerate(table.rows):
@@ -165,7 +154,7 @@ def _claims(claims: list[Claim]) -> str:
     head = "".join(f'<th scope="col">{text}</th>' for text in ("Claim", "Verdict", "Numbers"))
     rows = "\n".join(map(_claim, claims))
     return (
-        f"<p>{escape(CLAIMS_NOTE)}</p>\n"
+        f"<p>{escape(tables.CLAIMS_NOTE)}</p>\n"
         f'<div class="scroll"><table class="claims">\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody>\n</table></div>"
     )
@@ -174,12 +163,13 @@ def _claims(claims: list[Claim]) -> str:
 def _claim(claim: Claim) -> str:
     kind = claim.verdict.replace(" ", "-")
     findings = "".join(
-        f"<li>{MARKS[finding.holds]} {escape(finding.text)}</li>" for finding in claim.findings
+        f"<li>{tables.MARKS[finding.holds]} {escape(finding.text)}</li>"
+        for finding in claim.findings
     )
     return (
         f'<tr><th scope="row"><strong>{escape(claim.name)}.</strong> {escape(claim.text)}'
         f'<div class="rule">{escape(claim.rule)}</div></th>'
-        f'<td class="verdict {kind}">{SIGNS[claim.verdict]} {claim.verdict}</td>'
+        f'<td class="verdict {kind}">{tables.SIGNS[claim.verdict]} {claim.verdict}</td>'
         f"<td><ul>{findings}</ul>"
         f'<div class="command"><code>{escape(claim.command)}</code></div></td></tr>'
     )
@@ -191,5 +181,5 @@ def _left_out(results: Results) -> str:
         for name, reason in results.skipped.items()
     )
     if results.missing:
-        items += f"<li>{escape(missing_note(results))}</li>"
+        items += f"<li>{escape(tables.missing_note(results))}</li>"
     return f"<ul>{items}</ul>"

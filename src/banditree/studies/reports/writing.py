@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from banditree.studies.claims import Claim, judge
-from banditree.studies.report_markdown import markdown
-from banditree.studies.report_page import page
-from banditree.studies.report_tables import as_text, regret_rows
+from banditree.studies.reports.claims import Claim, judge
+from banditree.studies.reports.markdown import markdown
+from banditree.studies.reports.page import page
+from banditree.studies.reports.tables import as_text, regret_rows
 from banditree.studies.summary import Results
 
 __all__ = ["regret_table", "write_report"]
@@ -34,9 +34,9 @@ def write_report(results: Results, folder: str | Path) -> Path:
         Where to; made if it does not exist.
     """
     # Here, since these load matplotlib, which a table does without.
-    from banditree.studies.figures_style import save_figure
-    from banditree.studies.illustrations import illustrations
-    from banditree.studies.report_svg import Colours, inlined
+    from banditree.studies.reports.illustrations import illustrations
+    from banditree.studies.reports.style import save_figure
+    from banditree.studies.reports.svg import Colours, inlined
 
     folder = Path(folder)
     claims, colours = _claims(results), Colours()

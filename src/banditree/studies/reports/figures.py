@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from banditree.studies.constants import best_constants
-from banditree.studies.figures_style import (
+from banditree.studies.reports.constants import best_constants
+from banditree.studies.reports.style import (
     INK,
     LABEL_SIZE,
     SHADES,

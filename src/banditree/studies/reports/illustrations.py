@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from banditree.environments.sports_ads import CLICKS
-from banditree.studies.figures import constants_figure, regret_figure
-from banditree.studies.figures_style import Figure
-from banditree.studies.figures_theorem import theorem_figure
-from banditree.studies.figures_tree import click_trees_figure
+from banditree.studies.reports.click_trees import click_trees_figure
+from banditree.studies.reports.figures import constants_figure, regret_figure
+from banditree.studies.reports.style import Figure
+from banditree.studies.reports.theorem import theorem_figure
 from banditree.studies.specs import BASELINE
 from banditree.studies.summary import Cell, Results
 

@@ -2,19 +2,8 @@
 
 import re
 
-from banditree.studies.claims import Claim
-from banditree.studies.report_tables import (
-    CLAIMS_NOTE,
-    CONSTANTS_NOTE,
-    MARKS,
-    REGRET_NOTE,
-    SIGNS,
-    Table,
-    constants_rows,
-    facts,
-    missing_note,
-    regret_rows,
-)
+from banditree.studies.reports import tables
+from banditree.studies.reports.claims import Claim
 from banditree.studies.summary import Results
 
 __all__ = ["markdown"]
@@ -32,15 +21,15 @@ def markdown(results: Results, claims: list[Claim], figures: list[tuple[str, str
     """
     title = plain(results.name)
     parts = [f"# {title[:1].upper() + title[1:]}"]
-    parts.append("\n".join(f"- {name}: {plain(value)}" for name, value in facts(results)))
-    parts += ["## Regret", REGRET_NOTE, _table(regret_rows(results)), "## Figures"]
+    parts.append("\n".join(f"- {name}: {plain(value)}" for name, value in tables.facts(results)))
+    parts += ["## Regret", tables.REGRET_NOTE, _table(tables.regret_rows(results)), "## Figures"]
     for path, alt, caption in figures:
         parts += [f"![{plain(alt)}]({path})", f"*{plain(caption)}*"]
-    constants = constants_rows(results)
+    constants = tables.constants_rows(results)
     if constants is not None:
-        parts += ["## Constants", CONSTANTS_NOTE, _table(constants)]
+        parts += ["## Constants", tables.CONSTANTS_NOTE, _table(constants)]
     if claims:
-        parts += ["## Claims of the paper", CLAIMS_NOTE, _claims(claims)]
+        parts += ["## Claims of the paper", tables.CLAIMS_NOTE, _claims(claims)]
     if results.skipped or results.missing:
         parts += ["## Left out", _left_out(results)]
     return "\n\n".join(parts) + "\n"
@@ -59,7 +48,7 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
 
 
-def _table(table: Table) -> str:
+def _table(table: tables.Table) -> str:
     def row(texts: list[str]) -> str:
         return f"| {' | '.join(texts)} |"
 
@@ -74,9 +63,11 @@ def _table(table: Table) -> str:
 def _claims(claims: list[Claim]) -> str:
     lines = ["| Claim | Verdict | Numbers |", "| --- | --- | --- |"]
     for claim in claims:
-        findings = [f"{MARKS[finding.holds]} {plain(finding.text)}" for finding in claim.findings]
+        findings = [
+            f"{tables.MARKS[finding.holds]} {plain(finding.text)}" for finding in claim.findings
+        ]
         words = f"**{plain(claim.name)}.** {plain(claim.text)}<br>*{plain(claim.rule)}*"
-        verdict = f"{SIGNS[claim.verdict]} {claim.verdict}"
+        verdict = f"{tables.SIGNS[claim.verdict]} {claim.verdict}"
         numbers = "<br>".join([*findings, f"`{claim.command}`"])
         lines.append(f"| {words} | {verdict} | {numbers} |")
     return "\n".join(lines)
@@ -88,5 +79,5 @@ def _left_out(results: Results) -> str:
         for name, reason in results.skipped.items()
     ]
     if results.missing:
-        lines.append(f"- {missing_note(results)}")
+        lines.append(f"- {tables.missing_note(results)}")
     return "\n".join(lines)

@@ -4,8 +4,8 @@ import colorsys
 import html
 import re
 
-from banditree.studies.figures_style import GRID, INK, PAPER, SHADES
-from banditree.studies.figures_tree import LEAF_SHADES
+from banditree.studies.reports.click_trees import LEAF_SHADES
+from banditree.studies.reports.style import GRID, INK, PAPER, SHADES
 
 __all__ = ["Colours", "inlined"]
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from banditree.studies.constants import best_constants, tuned_labels, varying
+from banditree.studies.reports.constants import best_constants, tuned_labels, varying
 from banditree.studies.specs import BASELINE
 from banditree.studies.summary import Cell, Results
 

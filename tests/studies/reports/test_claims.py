@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from banditree.studies import claims, findings
-from banditree.studies.comparisons import Difference, compare, regret_between
-from banditree.studies.findings import Finding, exploration, left_behind, verdict_on
-from studies.made_up import (
+from banditree.studies.reports import claims, findings
+from banditree.studies.reports.comparisons import Difference, compare, regret_between
+from banditree.studies.reports.findings import Finding, exploration, left_behind, verdict_on
+from studies.reports.made_up import (
     LEARNT,
     PAPER,
     cell,

@@ -15,17 +15,17 @@ from matplotlib.collections import PolyCollection
 from scipy import integrate, stats
 
 from banditree.environments.sports_ads import CLICKS
-from banditree.studies.figures import (
+from banditree.studies.reports.click_trees import click_trees_figure
+from banditree.studies.reports.figures import (
     constants_figure,
     regret_figure,
     regret_lines,
     save_figure,
     spread,
 )
-from banditree.studies.figures_style import STYLES, style_of
-from banditree.studies.figures_theorem import CASES, TwoArms, choice_difference, theorem_figure
-from banditree.studies.figures_tree import click_trees_figure
-from studies.made_up import PAPER, cell, everywhere, paper, results
+from banditree.studies.reports.style import STYLES, style_of
+from banditree.studies.reports.theorem import CASES, TwoArms, choice_difference, theorem_figure
+from studies.reports.made_up import PAPER, cell, everywhere, paper, results
 
 DATA_SETS = ["adult", "shuttle", "covertype", "census"]
 # All policies of a full study end close to each other: the labels must make room.
@@ -133,7 +133,8 @@ def test_settings_and_figures_of_others_stay_as_they_are(monkeypatch):
     regret_figure(paper(), ["sports"])
     assert dict(matplotlib.rcParams) == before
     script = (
-        "import sys, banditree.studies.illustrations; print('matplotlib.pyplot' in sys.modules)"
+        "import sys, banditree.studies.reports.illustrations\n"
+        "print('matplotlib.pyplot' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
@@ -143,10 +144,10 @@ def test_without_matplotlib():
     script = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from banditree.errors import InvalidParameterError\n"
-        "try:\n    import banditree.studies.{0}\n"
+        "try:\n    import banditree.studies.reports.{0}\n"
         "except InvalidParameterError as error:\n    print(error)"
     )
-    for module in ("figures", "figures_tree", "figures_theorem", "illustrations"):
+    for module in ("figures", "click_trees", "theorem", "illustrations"):
         run = subprocess.run(
             [sys.executable, "-c", script.format(module)],
             capture_output=True,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from banditree.studies.comparisons import (
+from banditree.studies.reports.comparisons import (
     WHOLE,
     Difference,
     Span,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from banditree.studies.comparisons import regret_between
-from banditree.studies.findings import (
+from banditree.studies.reports.comparisons import regret_between
+from banditree.studies.reports.findings import (
     BEATS,
     EQUALS,
     Finding,

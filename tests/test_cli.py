@@ -162,3 +162,15 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path):
     assert process.returncode == 130
     assert b"interrupted; finished runs are kept" in shown
     assert b"Traceback" not in shown
+
+
+def test_a_file_that_is_not_the_data_set_is_not_passed_off_as_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("BANDITREE_DATA", str(tmp_path))
+    (tmp_path / "adult.parquet").write_bytes(b"PAR1 and no more")
+    assert main(["data", "fetch", "adult"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "adult.parquet cannot be read" in shown.err
+    assert "remove that file" in shown.err

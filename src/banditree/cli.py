@@ -213,10 +213,13 @@ def _data_list(options: argparse.Namespace) -> int:
 
 
 def _data_fetch(options: argparse.Namespace) -> int:
+    from banditree.environments.datasets import verify
     from banditree.environments.download import fetch
 
     for name in options.name:
-        print(fetch(name))
+        path = fetch(name)
+        verify(name, path)  # a file that was here already may be another
+        print(path)
     return 0
 
 

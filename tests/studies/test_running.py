@@ -276,6 +276,25 @@ def test_killed_at_any_moment_it_goes_on(done: Path, tmp_path: Path):
     assert rows(tmp_path) == rows(done)
 
 
+@pytest.mark.slow
+def test_no_space_left_is_said_and_it_goes_on(done: Path, tmp_path: Path):
+    size = (done / "results.sqlite").stat().st_size
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size // 2}, {size // 2}))\n"
+        "from studies.test_running import STUDY; from banditree.studies import run_study\n"
+        f"run_study(STUDY, {str(tmp_path)!r}, workers=2, progress=False)"
+    )
+    command = [sys.executable, "-c", code]
+    failed = subprocess.run(command, env=with_tests(), capture_output=True, text=True, check=False)
+    assert "StateError: no space left for" in failed.stderr
+    assert "UserWarning" not in failed.stderr
+    finished = rows(tmp_path)
+    assert 0 < len(finished) < len(rows(done))
+    assert begin(tmp_path).wait() == 0
+    assert set(finished) <= set(rows(tmp_path))
+    assert rows(tmp_path) == rows(done)
+
+
 # A cluster
 
 

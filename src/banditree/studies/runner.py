@@ -1,6 +1,7 @@
 """Carrying out a study: every run once, on as many processors as wanted."""
 
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -57,8 +58,8 @@ def run_study(
     store.note("study", {"study": asdict(study), "skipped": skipped, "runs": named})
     bar = _Bar(len(distinct), len(distinct) - len(todo), shown=progress)
     failures = []
-    with bar:
-        for outcome in outcomes(todo, bar.begun, workers, ray):
+    with bar, closing(outcomes(todo, bar.begun, workers, ray)) as came:
+        for outcome in came:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:

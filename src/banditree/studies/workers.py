@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from banditree.errors import InvalidParameterError
@@ -17,7 +17,7 @@ Announce = Callable[[Run], None]
 
 def outcomes(
     runs: Iterable[Run], announce: Announce, workers: int | None = None, ray: str | None = None
-) -> Iterator[Outcome | Failure]:
+) -> Generator[Outcome | Failure]:
     """Carry out runs; yield what comes of them as it comes.
 
     Parameters
@@ -37,7 +37,7 @@ def outcomes(
     return _here(runs, announce) if workers == 1 else _by_processes(runs, announce, workers)
 
 
-def _here(runs: Iterable[Run], announce: Announce) -> Iterator[Outcome | Failure]:
+def _here(runs: Iterable[Run], announce: Announce) -> Generator[Outcome | Failure]:
     for run in runs:
         announce(run)
         yield perform(run)
@@ -45,7 +45,7 @@ def _here(runs: Iterable[Run], announce: Announce) -> Iterator[Outcome | Failure
 
 def _by_processes(
     runs: Iterable[Run], announce: Announce, workers: int
-) -> Iterator[Outcome | Failure]:
+) -> Generator[Outcome | Failure]:
     from joblib import Parallel, delayed
 
     def announced() -> Iterator[Any]:
@@ -56,13 +56,15 @@ def _by_processes(
     with warnings.catch_warnings():
         # A worker that has grown is replaced by a fresh one, as it should be.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+        # If results cannot be stored, those under way are of no use.
+        warnings.filterwarnings("ignore", message="(?s).*adjusting the input task iterator")
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="n_jobs")
         yield from parallel(announced())
 
 
 def _on_ray(
     runs: Iterable[Run], announce: Announce, address: str, workers: int | None
-) -> Iterator[Outcome | Failure]:
+) -> Generator[Outcome | Failure]:
     # By Ray's own tasks: its backend for joblib hands results over only when all are there, and a
     # crash would lose them.
     ray = _connected(address)

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from native import fuzz
 from native.fuzz import FORMS, Draw, PublicPlayer, Record, roundtrip
-from native.test_fuzz_policies import EnginePlayer, Kept, StrictPlayer, size
+from native.fuzz_engines import EnginePlayer, Kept, StrictPlayer, size
 
 # ---- the policies ----
 

@@ -10,13 +10,13 @@ import pytest
 
 from banditree import _core
 
-FUZZ = Path(__file__).with_name("fuzz.py")
+HERE = Path(__file__).parent
 COUNTS = ("calls", "succeeded")
 
 
-def fuzz(seconds: int, seed: int) -> tuple[int, int]:
+def fuzz(script: str, seconds: int, seed: int) -> tuple[int, int]:
     """Return how many calls were made and how many of them succeeded."""
-    command = [sys.executable, str(FUZZ), str(seconds), str(seed)]
+    command = [sys.executable, str(HERE / script), str(seconds), str(seed)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     output = ran.stdout + ran.stderr
     assert ran.returncode == 0, output[-20000:]
@@ -25,7 +25,7 @@ def fuzz(seconds: int, seed: int) -> tuple[int, int]:
 
 
 def test_random_calls() -> None:
-    calls, succeeded = fuzz(15, seed=42)
+    calls, succeeded = fuzz("fuzz.py", 15, seed=42)
     # A share of good calls, so that the core is reached and not just the checks before it.
     assert calls > 1000
     assert succeeded > calls / 4
@@ -33,8 +33,21 @@ def test_random_calls() -> None:
 
 @pytest.mark.slow
 def test_random_calls_for_longer() -> None:
-    calls, succeeded = fuzz(30, seed=20240229)
+    calls, succeeded = fuzz("fuzz.py", 30, seed=20240229)
     assert succeeded > calls / 4
+
+
+def test_random_calls_of_policies() -> None:
+    calls, succeeded = fuzz("fuzz_policies.py", 10, seed=42)
+    # More of them, so that policies learn.
+    assert calls > 300
+    assert succeeded > calls / 2
+
+
+@pytest.mark.slow
+def test_random_calls_of_policies_for_longer() -> None:
+    calls, succeeded = fuzz("fuzz_policies.py", 20, seed=20240229)
+    assert succeeded > calls / 2
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "banditree/dataset.hpp"
+#include "banditree/scan.hpp"
 #include "banditree/sums.hpp"
 
 namespace banditree {
@@ -29,73 +30,12 @@ struct NodeRows {
     std::span<const Sum> sums;
 };
 
-// "No code": above the present values there is only "missing".
-inline constexpr std::uint32_t kNoCode = std::numeric_limits<std::uint32_t>::max();
-
-// A node's rows summed by code, codes ascending. `counts` is kept only where min_leaf needs it.
-struct Groups {
-    std::uint32_t size = 0;
-    std::vector<std::uint32_t> codes;
-    std::vector<Sums> sums;
-    std::vector<std::uint32_t> counts;
-    Sums missing;
-    std::uint32_t missing_count = 0;
-
-    // Empties it, with room for so many groups.
-    void start(std::size_t capacity);
-    void add(std::uint32_t code, const Sums& sum) {
-        codes[size] = code;
-        sums[size++] = sum;
-    }
-    // Writes first and counts then: which codes occur follows no pattern that a processor could
-    // foresee.
-    void add_if(bool occurs, std::uint32_t code, const Sums& sum) {
-        codes[size] = code;
-        sums[size] = sum;
-        size += occurs;
-    }
-    bool has_missing() const { return missing.w > 0; }
-    bool varies() const { return size + has_missing() > 1; }
-};
-
-// The best split of one feature.
-struct FeatureScan {
-    double gain = 0;
-    double runner_up = 0;  // no other split of the feature gains more than this, admissible or not
-    std::uint32_t below = 0;
-    std::uint32_t above = 0;  // numbers: codes <= below go left, codes >= above right
-    bool missing_left = false;
-    std::uint32_t n_left = 0;  // categories: so many groups, in order of mean, go left
-};
-
 struct Split {
     double gain = 0;
     std::int32_t feature = -1;
     FeatureScan scan;
     bool exists() const { return feature >= 0; }
 };
-
-// What spares a node from being searched again at every row that it gets. When a row arrives, no
-// split's gain grows by more than the node's cost does; so what a feature can gain is at most its
-// bound plus the node's cost, where the bound is what it could gain at the time of the last search
-// minus the cost at that time.
-float bound_of(const FeatureScan& scan, bool is_own_number, const Moments& node);
-
-// Categories on each side of a split; code 0 (missing) may be among them.
-struct Sides {
-    std::vector<std::uint32_t> left;
-    std::vector<std::uint32_t> right;
-};
-
-FeatureScan scan_numbers(const Groups& groups, const Moments& node, std::uint32_t min_leaf);
-FeatureScan scan_categories(const Groups& groups, const Moments& node, std::uint32_t min_leaf);
-Sides sides_of(const Groups& groups, std::uint32_t n_left);
-
-inline FeatureScan scan(Kind kind, const Groups& groups, const Moments& node,
-                        std::uint32_t min_leaf) {
-    return kind == Kind::number ? scan_numbers(groups, node, min_leaf)
-                                : scan_categories(groups, node, min_leaf);
-}
 
 template <class Sum>
 class SplitFinder {

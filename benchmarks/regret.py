@@ -1,42 +1,17 @@
-"""Cumulative regret of every policy on five tasks, the mean of several seeds."""
-
-import os
-
-# Before numpy is loaded, which reads it once: runs share the cores already.
-os.environ.update(
-    dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-)
+"""Cumulative regret of every policy on the five tasks of the paper, beside the limits set to it."""
 
 import argparse
-import itertools
 import sys
-import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
-from multiprocessing import get_context
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-from report import Progress, aligned, markdown, verdict
-from tasks import KEYS, load, new_policy, origin
+from report import aligned, verdict
 
-from banditree.environments import play
+from banditree.errors import BanditreeError
+from banditree.studies import Results, Store, paper_study, read_results, run_study
+from banditree.studies.reports import regret_table
+from banditree.studies.reports.comparisons import regret_between
 
 HORIZON = 10_000
-POLICIES = (
-    "Uniform",
-    "ThompsonSampling",
-    "Greedy",
-    "TreeHeuristic",
-    "TreeBootstrap",
-    "OnlineTreeBootstrap",
-    "BanditForest",
-    "LinUCB",
-    "LogisticUCB",
-)
-ALPHAS = (0.0001, 0.001, 0.01, 0.1, 1.0, 10.0)
-FOREST_DEPTHS = {"sports": 4, "adult": 2, "shuttle": 4, "covertype": 5, "census": 2}  # the paper's
 LIMITS = {
     "TreeHeuristic": {
         "shuttle": 110, "adult": 7480, "covertype": 3350, "census": 3400, "sports": 300
@@ -45,268 +20,80 @@ LIMITS = {
         "shuttle": 215, "adult": 7600, "covertype": 3600, "census": 3650, "sports": 300
     },
 }  # fmt: skip
-TAIL_LIMIT = 0.1  # of Uniform's regret, over the last steps of sports ads
+TAIL = (0.8, 1.0)  # of the steps
+TAIL_LIMIT = 0.1  # of Uniform's regret in them, on the sports ads
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """A row of the table: a policy, and per task the settings of which the best one counts."""
-
-    label: str
-    policy: str
-    choices: dict[str, dict[str, dict[str, Any]]]  # by task, then by the name of the choice
-
-
-@dataclass(frozen=True)
-class Run:
-    contestant: str
-    policy: str
-    choice: str
-    settings: dict[str, Any] = field(hash=False)
-    task: str
-    seed: int
-    horizon: int
-
-
-@dataclass(frozen=True)
-class Outcome:
-    total: float
-    tail: float  # over the last fifth of the steps
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Score:
-    """The best of a contestant's choices on a task."""
-
-    choice: str
-    totals: list[float]
-    tails: list[float]
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.totals))
-
-    @property
-    def tail(self) -> float:
-        return float(np.mean(self.tails))
-
-
-Scores = dict[tuple[str, str], Score]
-
-
-# Who takes part
-
-
-def choices(policy: str, task: str, alphas: list[float]) -> dict[str, dict[str, Any]]:
-    if policy in ("LinUCB", "LogisticUCB"):
-        return {f"alpha {alpha:g}": {"alpha": alpha} for alpha in alphas}
-    if policy == "BanditForest":
-        depth = FOREST_DEPTHS[task]
-        return {f"depth {depth}": {"trees": 3, "depth": depth}}
-    return {"": {}}
-
-
-def contestants(options: argparse.Namespace) -> list[Contestant]:
-    if options.variants:
-        return list(variants())
-    # Uniform is what others are measured by.
-    chosen = [name for name in POLICIES if name in {"Uniform", *options.policies}]
-    return [
-        Contestant(name, name, {key: choices(name, key, options.constants) for key in KEYS})
-        for name in chosen
-    ]
-
-
-def variants() -> Iterator[Contestant]:
-    """Yield TreeBootstrap in all the ways it can start, resample and prune."""
-    starts, weights, prunings = (
-        ("until_success", "prior"),
-        ("multinomial", "exponential"),
-        ("cv", None),
-    )
-    for start, weight, pruning in itertools.product(starts, weights, prunings):
-        settings = {"cold_start": start, "weights": weight, "pruning": pruning}
-        label = ", ".join(f"`{value!r}`".replace("'", '"') for value in settings.values())
-        yield Contestant(label, "TreeBootstrap", {key: {"": settings} for key in KEYS})
-
-
-# Running
-
-
-def planned(entries: list[Contestant], options: argparse.Namespace) -> list[Run]:
-    return [
-        Run(entry.label, entry.policy, choice, settings, task, seed, options.horizon)
-        for seed in range(options.seeds)
-        for task in options.tasks
-        for entry in entries
-        for choice, settings in entry.choices[task].items()
-    ]
-
-
-def execute(run: Run) -> Outcome:
-    task = load(run.task)
-    episode = task.episode(run.seed, run.horizon)
-    policy = new_policy(run.policy, episode, run.seed, **run.settings)
-    begun = time.process_time()
-    regret = episode.regret_of(play(policy, episode))
-    seconds = time.process_time() - begun
-    return Outcome(float(regret.sum()), float(regret[-tail_of(run.horizon) :].sum()), seconds)
-
-
-def tail_of(horizon: int) -> int:
-    return max(1, horizon // 5)
-
-
-def execute_all(runs: list[Run], jobs: int) -> dict[Run, Outcome]:
-    progress = Progress(len(runs))
-    outcomes = {}
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as executor:
-        waiting = {executor.submit(execute, run): run for run in runs}
-        for future in as_completed(waiting):
-            if future.exception():
-                executor.shutdown(cancel_futures=True)  # the others would run to their end
-            run, outcome = waiting[future], future.result()
-            outcomes[run] = outcome
-            name = f"{run.policy} {run.choice}".strip()
-            progress.advance(
-                f"{name} on {run.task}, seed {run.seed}: {outcome.total:,.0f} "
-                f"in {outcome.seconds:.1f} s"
-            )
-    return outcomes
-
-
-def scored(outcomes: dict[Run, Outcome]) -> Scores:
-    """Return the score of every contestant on every task."""
-    grouped: dict[tuple[str, str, str], list[tuple[int, Outcome]]] = {}
-    for run, outcome in outcomes.items():
-        grouped.setdefault((run.contestant, run.task, run.choice), []).append((run.seed, outcome))
-    best: Scores = {}
-    for (contestant, task, choice), found in grouped.items():
-        in_order = [outcome for _, outcome in sorted(found, key=lambda pair: pair[0])]
-        score = Score(choice, [o.total for o in in_order], [o.tail for o in in_order])
-        if (contestant, task) not in best or score.mean < best[contestant, task].mean:
-            best[contestant, task] = score
-    return best
-
-
-# The table
-
-
-def shown(values: list[float]) -> str:
-    mean = f"{np.mean(values):,.0f}"
-    if len(values) == 1:
-        return mean
-    error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{mean} ± {error:,.0f}"
-
-
-def heading(options: argparse.Namespace) -> list[str]:
-    titles = [load(key).title for key in options.tasks]
-    return [*titles, f"its last {tail_of(options.horizon):,}"] if with_tail(options) else titles
-
-
-def with_tail(options: argparse.Namespace) -> bool:
-    return "sports" in options.tasks
-
-
-def cells(label: str, scores: Scores, options: argparse.Namespace) -> list[str]:
-    row = [shown(scores[label, key].totals) for key in options.tasks]
-    return [*row, shown(scores[label, "sports"].tails)] if with_tail(options) else row
-
-
-def constants_row(label: str, scores: Scores, options: argparse.Namespace) -> list[str]:
-    """Return which choice was the best, or was made."""
-    row = [scores[label, key].choice for key in options.tasks]
-    return [*row, ""] if with_tail(options) else row
-
-
-def limits_row(label: str, scores: Scores, options: argparse.Namespace) -> list[str]:
-    row = []
-    for key in options.tasks:
-        limit = LIMITS[label][key]
-        row.append(f"{limit:,} {verdict(scores[label, key].mean <= limit)}")
-    if with_tail(options):
-        limit = TAIL_LIMIT * scores["Uniform", "sports"].tail
-        row.append(f"{limit:,.1f} {verdict(scores[label, 'sports'].tail <= limit)}")
-    return row
-
-
-def table(
-    entries: list[Contestant], scores: Scores, options: argparse.Namespace, judged: bool
-) -> list[list[str]]:
-    rows = [["", *heading(options)]]
-    for entry in entries:
-        label = entry.label
-        rows.append([label, *cells(label, scores, options)])
-        constants = constants_row(label, scores, options)
-        if any(constants):
-            rows.append(["  best" if label != "BanditForest" else "  the paper's", *constants])
-        if judged and label in LIMITS:
-            rows.append(["  at most", *limits_row(label, scores, options)])
+def judged(results: Results) -> list[tuple[str, float, float]]:
+    """Return what is limited: its name, the mean regret, and the most it may be."""
+    rows = []
+    for label, limits in LIMITS.items():
+        for task, limit in limits.items():
+            cell = results.best(label, task)
+            if cell is not None:
+                rows.append((f"{label} on {task}", cell.mean, float(limit)))
+        cell, uniform = (results.best(name, "sports") for name in (label, "Uniform"))
+        if cell is not None and uniform is not None:
+            least, most = (float(regret_between(c, *TAIL).mean()) for c in (cell, uniform))
+            rows.append((f"{label} on sports, last fifth", least, TAIL_LIMIT * most))
     return rows
 
 
-def show(
-    entries: list[Contestant], scores: Scores, options: argparse.Namespace, judged: bool
-) -> bool:
-    """Print the table; return whether every limit is kept."""
-    print(
-        f"Cumulative regret over {options.horizon:,} steps: mean ± standard error of "
-        f"{options.seeds} seeds.\n{origin([load(key) for key in options.tasks])}\n"
-    )
-    rows = table(entries, scores, options, judged)
-    if options.variants:
-        rows[0][0] = "`cold_start`, `weights`, `pruning`"
-        print(markdown(rows))
+def show(results: Results) -> bool:
+    """Print the regrets; return whether every limit is kept."""
+    print(regret_table(results))
+    if results.horizon != HORIZON:
+        print(f"\n- the limits are for {HORIZON:,} steps: not judged here")
         return True
-    print(aligned(rows))
-    if with_tail(options):
-        note = "sports ads: expected regret"
-        if judged:
-            note += f"; its last steps: at most {TAIL_LIMIT:g} of Uniform's"
-        print(f"\n- {note}")
-    if not judged and not LIMITS.keys().isdisjoint(options.policies):
-        print(f"- the limits are for {HORIZON:,} steps on the real data: not judged here")
-    return not any(cell.endswith(" OVER") for row in rows for cell in row)
+    rows = judged(results)
+    words = [
+        [name, f"{regret:,.1f}", f"{limit:,.1f}", verdict(regret <= limit)]
+        for name, regret, limit in rows
+    ]
+    print(f"\n{aligned([['', 'regret', 'at most', ''], *words])}")
+    return all(regret <= limit for _, regret, limit in rows)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__,
-        epilog="Data sets are read from $BANDITREE_DATA; made-up data of the same shape is used "
-        "instead of those it does not have. Exit code 1: a limit is exceeded.",
+        epilog="Data sets are read from $BANDITREE_DATA or the cache, or are downloaded. Finished "
+        "runs are kept and not repeated. Exit code 1: a limit is exceeded, or a run has failed.",
     )
     add = parser.add_argument
-    add(
-        "--tasks", nargs="+", choices=KEYS, default=list(KEYS), metavar="TASK", help=", ".join(KEYS)
-    )
-    add(
-        "--policies", nargs="+", choices=POLICIES, default=list(POLICIES), metavar="POLICY",
-        help=", ".join(POLICIES) + "; Uniform always takes part",
-    )  # fmt: skip
+    add("--tasks", nargs="+", metavar="TASK", help="only these tasks")
+    add("--policies", nargs="+", metavar="POLICY", help="only these, and Uniform")
     add("--seeds", type=int, default=5, help="how many (default %(default)s)")
     add("--horizon", type=int, default=HORIZON, help="steps of a run (default %(default)s)")
-    add("--jobs", type=int, default=2, help="processes (default %(default)s)")
+    add("--workers", type=int, help="processes (default: one per processor)")
     add(
-        "--constants", nargs="+", type=float, default=list(ALPHAS), metavar="ALPHA",
-        help="of LinUCB and LogisticUCB, of which the best counts (default: 0.0001 to 10)",
+        "--out", type=Path, default=Path("results/regret"),
+        help="where results are kept (default %(default)s)",
     )  # fmt: skip
-    add("--variants", action="store_true", help="TreeBootstrap in all its ways, as Markdown")
-    options = parser.parse_args(arguments)
-    for name in ("seeds", "horizon", "jobs"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name} must be at least 1, got {getattr(options, name)}")
-    return options
+    return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
-    made_up = any(load(key).made_up for key in options.tasks)
-    judged = options.horizon == HORIZON and not made_up and not options.variants
-    entries = contestants(options)
-    scores = scored(execute_all(planned(entries, options), options.jobs))
-    return 0 if show(entries, scores, options, judged) else 1
+    policies = options.policies and list(dict.fromkeys(["Uniform", *options.policies]))
+    try:
+        study = paper_study(
+            full=True,
+            tasks=options.tasks,
+            policies=policies,
+            horizon=options.horizon,
+            seeds=options.seeds,
+        )
+        failures = run_study(study, options.out, workers=options.workers)
+        results = read_results(Store(options.out))
+    except BanditreeError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for task, reason in results.skipped.items():
+        print(f"{task} was skipped: {reason}", file=sys.stderr)
+    for failure in failures:
+        print(f"{failure.run} failed: {failure.error}", file=sys.stderr)
+    return 0 if show(results) and not failures else 1
 
 
 if __name__ == "__main__":

@@ -60,6 +60,22 @@ def test_lists_are_grids_and_tables_are_per_environment(tmp_path: Path):
     ]
 
 
+def test_none_can_be_said(tmp_path: Path):
+    text = """
+    environments = ["sports", "adult"]
+    [policies]
+    plain = {policy = "TreeBootstrap", pruning = "None"}
+    grid = {policy = "TreeHeuristic", max_bins = [32, "None"]}
+    each = {policy = "TreeHeuristic", max_depth = {sports = "None", adult = 3}}
+    """
+    policies = read_study(write(tmp_path, text)).policies
+    assert [dict(policy.parameters) for policy in policies] == [
+        {"pruning": None},
+        {"max_bins": [32, None]},
+        {"max_depth": {"sports": None, "adult": 3}},
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -84,7 +84,7 @@ class _Reader:
             if not isinstance(policy, str):
                 raise self._wrong((*where, "policy"), TEXT, policy)
             try:
-                specs.append(PolicySpec(label, policy, own))
+                specs.append(PolicySpec(label, policy, _with_none(own)))
             except InvalidParameterError as error:
                 raise InvalidParameterError(f"{self._place(where)}: {error}") from None
         return specs
@@ -140,6 +140,15 @@ class _Reader:
     def _place(self, where: tuple[str, ...]) -> str:
         line = line_of(self.text, where)
         return f"{self.path.name}, line {line}" if line else self.path.name
+
+
+def _with_none(value: Any) -> Any:
+    """Return a value with None for the text "None", as TOML has nothing for it."""
+    if isinstance(value, dict):
+        return {key: _with_none(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_none(inner) for inner in value]
+    return None if value == "None" else value
 
 
 def line_of(text: str, where: tuple[str, ...]) -> int | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from report import aligned, verdict
 
 from banditree.errors import BanditreeError
-from banditree.studies import Results, Store, paper_study, read_results, run_study
-from banditree.studies.reports import regret_table
+from banditree.studies import Results, paper_study, read_results, run_study
+from banditree.studies.reports import summary
 from banditree.studies.reports.comparisons import regret_between
 
 HORIZON = 10_000
@@ -41,7 +41,7 @@ def judged(results: Results) -> list[tuple[str, float, float]]:
 
 def show(results: Results) -> bool:
     """Print the regrets; return whether every limit is kept."""
-    print(regret_table(results))
+    print(summary(results))
     if results.horizon != HORIZON:
         print(f"\n- the limits are for {HORIZON:,} steps: not judged here")
         return True
@@ -85,14 +85,10 @@ def main(arguments: list[str] | None = None) -> int:
             seeds=options.seeds,
         )
         failures = run_study(study, options.out, workers=options.workers)
-        results = read_results(Store(options.out))
+        results = read_results(options.out)
     except BanditreeError as error:
         print(error, file=sys.stderr)
         return 2
-    for task, reason in results.skipped.items():
-        print(f"{task} was skipped: {reason}", file=sys.stderr)
-    for failure in failures:
-        print(f"{failure.run} failed: {failure.error}", file=sys.stderr)
     return 0 if show(results) and not failures else 1
 
 

@@ -1,6 +1,7 @@
 """The command line: what it prints, its exit codes, and no stack trace for a user's mistake."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 
 from banditree import __version__
 from banditree.cli import main
+from banditree.studies import paper_study
+from banditree.studies.specs import TASKS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SMALL = ["--tasks", "sports", "--policies", "TreeHeuristic", "Uniform", "--horizon", "40"]
@@ -70,7 +73,6 @@ def test_the_example_of_own_data_runs(tmp_path: Path):
         (["reproduce", "--horizon", "0"], "horizon must be a whole number of at least 1, got 0"),
         (["reproduce", *SMALL, "--workers", "0"], "workers must be a whole number"),
         (["run", "none.toml"], "there is no file 'none.toml'"),
-        (["report", "nowhere"], "there is no folder 'nowhere'"),
         (["data", "path", "adlut"], "did you mean 'adult'?"),
         (["data", "fetch", "adlut"], "did you mean 'adult'?"),
     ],
@@ -100,15 +102,48 @@ def test_wrong_usage_shows_the_usage(arguments: list[str], capsys: pytest.Captur
 
 def test_a_failed_run_is_told_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     study = tmp_path / "study.toml"
-    study.write_text("horizon = 20\nseeds = 1\nenvironments = ['sports']\n[policies.LinUCB]\n")
-    with study.open("a") as file:
-        file.write("alpha = [-1, 1]\n")
+    text = "horizon = 20\nseeds = 1\nenvironments = ['digits']\n[policies.OfflineTree]\n"
+    study.write_text(f"{text}folds = [-1, 3]\n")
     out = tmp_path / "out"
-    assert main(["run", str(study), "--workers", "1", "--out", str(out)]) == 1
+    command = ["run", str(study), "--workers", "1", "--out", str(out)]
+    assert main(command) == 1
     shown = capsys.readouterr()
-    assert "failed: LinUCB(alpha=-1) on sports, seed 0: alpha must be" in shown.err
+    assert "1 run failed; details are in" in shown.err
+    assert "OfflineTree(folds=-1) on digits, seed 0 failed: folds" in shown.out
     assert "Traceback" in (out / "failures.txt").read_text()
     assert "report: " in shown.out
+    study.write_text(f"{text}folds = 3\n")
+    assert main(command) == 0
+    assert not (out / "failures.txt").exists()
+    assert " failed: " not in capsys.readouterr().out
+
+
+def test_there_is_no_report_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        assert main(["report", str(folder)]) == 1
+        assert "has no results; run a study first" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [("../my: <b>", "my-b"), ("größe 1.5", "größe-1.5"), ("..", "study")]
+)
+def test_results_stay_in_their_folder(
+    name: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    text = f"name = '{name}'\nhorizon = 9\nseeds = 1\npolicies = ['Uniform']\n"
+    (tmp_path / "study.toml").write_text(f"{text}environments = ['sports']\n", encoding="utf-8")
+    assert main(["run", "study.toml", "--workers", "1"]) == 0
+    assert [path.name for path in (tmp_path / "results").iterdir()] == [folder]
+
+
+def test_the_help_names_all_tasks_and_policies(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--help"])
+    shown = capsys.readouterr().out
+    for name in (*TASKS, *(spec.label for spec in paper_study().policies)):
+        assert re.search(rf"\b{name}\b", shown), name
 
 
 def test_data_sets_are_listed_and_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -160,7 +195,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path):
     process.send_signal(signal.SIGINT)
     _, shown = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"interrupted; finished runs are kept" in shown
+    assert b"interrupted; what was finished is kept" in shown
     assert b"Traceback" not in shown
 
 
@@ -169,7 +204,7 @@ def test_a_file_that_is_not_the_data_set_is_not_passed_off_as_it(
 ):
     monkeypatch.setenv("BANDITREE_DATA", str(tmp_path))
     (tmp_path / "adult.parquet").write_bytes(b"PAR1 and no more")
-    assert main(["data", "fetch", "adult"]) == 2
+    assert main(["data", "fetch", "adult"]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "adult.parquet cannot be read" in shown.err

@@ -1,12 +1,13 @@
 """The command `banditree`."""
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from banditree.errors import BanditreeError
+from banditree.errors import BanditreeError, DataError, StateError
 
 # What a shell expects: 1 for a failure, 2 for a wrong use, 130 for Ctrl-C.
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -21,7 +22,8 @@ cannot be had is skipped, and the report says so."""
 REPRODUCE_EXAMPLES = """\
 examples:
   banditree reproduce                               all of it in a quick version, minutes
-  banditree reproduce --full                        10,000 steps, 10 seeds, all constants: hours
+  banditree reproduce --full                        10,000 steps, 10 seeds, all constants:
+                                                    an hour or more on two processors
   banditree reproduce --figure 2                    only what Figure 2 needs
   banditree reproduce --tasks adult --policies TreeHeuristic LinUCB --horizon 5000"""
 RUN = """\
@@ -37,9 +39,24 @@ a study file:
   file = "visits.parquet"
   label = "bought"
 
-A parameter that is a list is a grid, of which the report names the best value:
+Instead of the list of policies, a table for each can set parameters; a list of values is a grid,
+of which the report names the best:
+  [policies.TreeHeuristic]
   [policies.LinUCB]
-  alpha = [0.1, 1.0, 10.0]"""
+  alpha = [0.1, 1.0, 10.0]
+
+docs/studies.md has all keys."""
+REPORT = """\
+Write report.html, report.md and the figures of finished runs once more, for instance while a
+study is under way, or after an update."""
+DATA = """\
+The data sets of the paper: adult, shuttle, covertype and census. They are looked for in
+$BANDITREE_DATA, then in the cache ($BANDITREE_CACHE, or the system's own)."""
+TASKS = "sports, adult, shuttle, covertype, census, digits"
+POLICIES = (
+    "TreeBootstrap, TreeHeuristic, ThompsonSampling, BanditForest, LinUCB, LogisticUCB, "
+    "OfflineTree, OnlineTreeBootstrap, Greedy, Uniform"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,11 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.do(options)
         return code
+    except (DataError, StateError) as error:
+        print(f"banditree: {error}", file=sys.stderr)
+        return FAILED
     except BanditreeError as error:
         print(f"banditree: {error}", file=sys.stderr)
         return MISUSED
     except KeyboardInterrupt:
-        print("\nbanditree: interrupted; finished runs are kept", file=sys.stderr)
+        print("\nbanditree: interrupted; what was finished is kept", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe had enough
         sys.stderr.close()
@@ -70,7 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_reproduce(commands)
     _add_run(commands)
-    report = commands.add_parser("report", help="write the report of results once more")
+    report = commands.add_parser(
+        "report", help="write the report of results once more", description=REPORT
+    )
     report.add_argument("folder", type=Path, metavar="DIR", help="the folder with the results")
     report.set_defaults(do=_report)
     _add_data(commands)
@@ -89,10 +111,14 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     parser.add_argument(
         "--figure", type=int, choices=(1, 2, 3, 4), help="only what this figure of the paper needs"
     )
-    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="only these tasks")
-    parser.add_argument("--policies", nargs="+", metavar="POLICY", help="only these policies")
-    parser.add_argument("--horizon", type=int, metavar="STEPS", help="steps of a run")
-    parser.add_argument("--repeats", type=int, metavar="N", help="seeds")
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help=f"only these: {TASKS}")
+    parser.add_argument("--policies", nargs="+", metavar="POLICY", help=f"only these: {POLICIES}")
+    parser.add_argument(
+        "--horizon", type=int, metavar="STEPS", help="of a run (default: 1,000; full: 10,000)"
+    )
+    parser.add_argument(
+        "--repeats", type=int, metavar="N", help="how many seeds (default: 3; full: 10)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
     _add_running(parser, "results/paper")
     parser.set_defaults(do=_reproduce)
@@ -122,14 +148,14 @@ def _add_running(parser: argparse.ArgumentParser, out: str) -> None:
 
 
 def _add_data(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("data", help="list, fetch and find data sets")
+    parser = commands.add_parser("data", help="list, fetch and find data sets", description=DATA)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     actions.add_parser("list", help="what there is, and where").set_defaults(do=_data_list)
     fetch = actions.add_parser("fetch", help="download a data set, unless it is here already")
-    fetch.add_argument("name", nargs="+", metavar="NAME")
+    fetch.add_argument("name", nargs="+", metavar="NAME", help="as in `banditree data list`")
     fetch.set_defaults(do=_data_fetch)
     path = actions.add_parser("path", help="print where a data set is")
-    path.add_argument("name", metavar="NAME")
+    path.add_argument("name", metavar="NAME", help="as in `banditree data list`")
     path.set_defaults(do=_data_path)
 
 
@@ -164,7 +190,9 @@ def _run(options: argparse.Namespace) -> int:
     from banditree.studies import read_study
 
     study = read_study(options.study)
-    return _carry_out(study, options.out or Path("results") / study.name, options)
+    # A name may have anything in it, also what no folder may be called.
+    folder = re.sub(r"[^\w.-]+", "-", study.name).strip("-.") or "study"
+    return _carry_out(study, options.out or Path("results") / folder, options)
 
 
 def _carry_out(study: object, folder: Path, options: argparse.Namespace) -> int:
@@ -172,32 +200,28 @@ def _carry_out(study: object, folder: Path, options: argparse.Namespace) -> int:
 
     assert isinstance(study, Study)
     failures = run_study(study, folder, workers=options.workers, ray=options.ray)
-    for failure in failures:
-        print(f"failed: {failure.run}: {failure.error}", file=sys.stderr)
+    details = folder / "failures.txt"
     if failures:
-        details = folder / "failures.txt"
         details.write_text("\n".join(f"{f.run}\n{f.details}" for f in failures), encoding="utf-8")
-        print(f"{len(failures)} runs failed; details are in {details}", file=sys.stderr)
+        count = "1 run" if len(failures) == 1 else f"{len(failures)} runs"
+        print(f"{count} failed; details are in {details}", file=sys.stderr)
+    else:
+        details.unlink(missing_ok=True)
     _write_report(folder)
     return FAILED if failures else 0
 
 
 def _report(options: argparse.Namespace) -> int:
-    if not options.folder.is_dir():
-        print(f"banditree: there is no folder {str(options.folder)!r}", file=sys.stderr)
-        return MISUSED
     _write_report(options.folder)
     return 0
 
 
 def _write_report(folder: Path) -> None:
-    from banditree.studies import Store, read_results
-    from banditree.studies.reports import regret_table, write_report
+    from banditree.studies import read_results
+    from banditree.studies.reports import summary, write_report
 
-    results = read_results(Store(folder))
-    print(regret_table(results))
-    for name, reason in results.skipped.items():
-        print(f"skipped {name}: {reason}")
+    results = read_results(folder)
+    print(summary(results))
     print(f"report: {write_report(results, folder)}")
 
 

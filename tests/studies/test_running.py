@@ -25,7 +25,8 @@ from banditree.studies import (
 )
 from banditree.studies import runner as runner_module
 from banditree.studies import workers as workers_module
-from banditree.studies.runs import checkpoints, key_of
+from banditree.studies.memory import PeakMemory
+from banditree.studies.runs import Failure, Outcome, Run, checkpoints, key_of, perform
 from banditree.studies.specs import Variant
 
 STUDY = Study(
@@ -61,7 +62,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_run_is_stored(done: Path):
     assert len(rows(done)) == 2 * (3 + 4)
-    results = read_results(Store(done))
+    results = read_results(done)
     assert results.environments == ["sports", "digits"]
     assert results.missing == 0
     assert len(results.variants("LinUCB", "digits")) == 2
@@ -80,7 +81,7 @@ def test_what_is_stored_is_what_playing_gives(done: Path):
     regret = episode.regret_of(play(bt.LinUCB(episode.arms, alpha=0.1, seed=1), episode))
     (cell,) = (
         cell
-        for cell in read_results(Store(done)).variants("LinUCB", "sports")
+        for cell in read_results(done).variants("LinUCB", "sports")
         if cell.parameters == {"alpha": 0.1}
     )
     assert cell.curves[1] == pytest.approx(np.cumsum(regret), abs=1e-12)
@@ -136,7 +137,7 @@ def test_results_are_those_of_the_last_study(tmp_path: Path):
     run_study(Study([PolicySpec("Uniform")], sports, 30, 1), tmp_path, workers=1, progress=False)
     longer = Study([PolicySpec("Uniform")], sports, 40, 1)
     run_study(longer, tmp_path, workers=1, progress=False)
-    results = read_results(Store(tmp_path))
+    results = read_results(tmp_path)
     assert results.horizon == 40
     assert [cell.steps[-1] for cell in results.cells] == [40]
     assert results.cells[0].seeds == (0,)
@@ -149,7 +150,7 @@ def test_names_are_those_of_the_study(tmp_path: Path):
 
     run_study(study("sports", "Uniform"), tmp_path, workers=1, progress=False)
     run_study(study("ads", "one", "two"), tmp_path, workers=1, progress=False)
-    results = read_results(Store(tmp_path))
+    results = read_results(tmp_path)
     assert results.missing == 0
     assert [(c.label, c.environment, c.seeds) for c in results.cells] == [
         ("one", "ads", (0, 1)),
@@ -161,18 +162,85 @@ def test_names_are_those_of_the_study(tmp_path: Path):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_failed_run_stops_no_other(tmp_path: Path, workers: int):
     study = Study(
-        [PolicySpec("LinUCB", parameters={"alpha": [-1.0, 1.0]}), PolicySpec("Uniform")],
-        [EnvironmentSpec("sports")],
+        [PolicySpec("OfflineTree", parameters={"folds": [-1, 3]}), PolicySpec("Uniform")],
+        [EnvironmentSpec("digits")],
         horizon=20,
         seeds=1,
     )
     (failure,) = run_study(study, tmp_path, workers=workers, progress=False)
-    assert failure.run.variant.parameters == {"alpha": -1.0}
-    assert "alpha must be" in failure.error
+    assert failure.run.variant.parameters == {"folds": -1}
+    assert "folds" in failure.error
     assert "Traceback" in failure.details
-    results = read_results(Store(tmp_path))
+    results = read_results(tmp_path)
     assert results.missing == 1
-    assert {cell.label for cell in results.cells} == {"LinUCB", "Uniform"}
+    assert results.failures == {"OfflineTree(folds=-1) on digits, seed 0": failure.error}
+    assert {cell.label for cell in results.cells} == {"OfflineTree", "Uniform"}
+
+
+def test_where_the_yardstick_cannot_be_run_it_is_left_out(tmp_path: Path):
+    study = Study(
+        [PolicySpec("OfflineTree"), PolicySpec("Uniform")],
+        [
+            EnvironmentSpec("sports"),
+            EnvironmentSpec("digits"),
+            EnvironmentSpec("late", task="digits", delay=3),
+        ],
+        horizon=1796,  # of 1,797 digits
+        seeds=1,
+    )
+    assert run_study(study, tmp_path, workers=1, progress=False) == []
+    left_out = read_results(tmp_path).left_out
+    assert set(left_out) == {
+        "OfflineTree on sports",
+        "OfflineTree on digits",
+        "OfflineTree on late",
+    }
+    assert "of 1,797 rows 1,796 steps leave none" in left_out["OfflineTree on digits"]
+
+
+def test_nothing_to_run_is_said_with_the_reason(tmp_path: Path):
+    study = Study([PolicySpec("OfflineTree")], [EnvironmentSpec("sports")], 10, 1)
+    with pytest.raises(bt.DataError, match="nothing to run; OfflineTree on sports: needs rows"):
+        run_study(study, tmp_path, progress=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_runs_of_another_version_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    study = Study([PolicySpec("Uniform")], [EnvironmentSpec("sports")], 10, 2)
+    with monkeypatch.context() as patched:
+        patched.setattr(runner_module, "version", lambda _: "0.0.9")
+        run_study(study, tmp_path, workers=1, progress=False)
+    run_study(study, tmp_path, workers=1, progress=False)
+    results = read_results(tmp_path)
+    assert results.others == {"0.0.9": 2}
+    assert results.cells[0].seeds == (0, 1)
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path: Path):
+    file = tmp_path / "visits.csv"
+    study = Study(
+        [PolicySpec("Uniform")], [EnvironmentSpec("shop", file=str(file), label="bought")], 4, 1
+    )
+    for n in (3, 4):
+        file.write_text("age,bought\n" + "31,tea\n64,nut\n" * n)
+        run_study(study, tmp_path, workers=1, progress=False)
+        assert read_results(tmp_path).about["shop"].rows == 2 * n
+        assert len(rows(tmp_path)) == n - 2
+
+
+def test_remarks_are_made_before_the_first_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "visits.csv"
+    file.write_text("age,bought\n" + "31,tea\n64,nut\n50,\n" * 9)
+    spec = EnvironmentSpec("shop", file=str(file), label="bought")
+    run_study(Study([PolicySpec("Uniform")], [spec], 4, 1), tmp_path, workers=1)
+    assert "shop: 9 of 27 rows have no label" in capsys.readouterr().err
+
+
+def test_the_peak_of_memory_is_measured():
+    for _ in range(2):  # what the first has given back is counted again in the second
+        with PeakMemory() as measured:
+            np.ones(4_000_000).sum()
+        assert 30e6 < measured.bytes < 60e6
 
 
 @pytest.mark.parametrize(
@@ -195,15 +263,9 @@ def test_environments_without_data_are_skipped(tmp_path: Path, monkeypatch: pyte
         [PolicySpec("Uniform")], [EnvironmentSpec("adult"), EnvironmentSpec("sports")], 10, 1
     )
     run_study(study, tmp_path, workers=1, progress=False)
-    results = read_results(Store(tmp_path))
+    results = read_results(tmp_path)
     assert results.skipped == {"adult": "adult is not here"}
     assert results.environments == ["sports"]
-
-
-def test_unknown_environments_are_refused(tmp_path: Path):
-    study = Study([PolicySpec("Uniform")], [EnvironmentSpec("sprots")], 10, 1)
-    with pytest.raises(bt.InvalidParameterError, match="did you mean 'sports'"):
-        run_study(study, tmp_path, progress=False)
 
 
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5])
@@ -237,9 +299,27 @@ def test_a_file_cut_short_is_refused(done: Path, tmp_path: Path):
         Store(tmp_path).records()
 
 
+def test_a_database_of_others_is_refused(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "results.sqlite") as connection:
+        connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+    with pytest.raises(bt.StateError, match="file of another program"):
+        Store(tmp_path)
+
+
+def test_a_folder_that_cannot_be_is_refused(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(bt.StateError, match=r"there can be no folder .*; choose another"):
+        Store(tmp_path / "file")
+
+
 def test_results_of_nothing_are_refused(tmp_path: Path):
+    with pytest.raises(bt.StateError, match="has no results; run a study first"):
+        read_results(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    Store(tmp_path)
     with pytest.raises(bt.StateError, match="no results yet"):
-        read_results(Store(tmp_path))
+        read_results(tmp_path)
 
 
 # Crashes
@@ -274,6 +354,41 @@ def test_killed_at_any_moment_it_goes_on(done: Path, tmp_path: Path):
         assert set(finished) <= set(rows(done))
     assert begin(tmp_path).wait() == 0
     assert rows(tmp_path) == rows(done)
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_stops_no_other(tmp_path: Path):
+    """A file kills the processes that read it, once or always; others go on."""
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from banditree.studies import workers\n"
+        "from studies.test_running import STUDY, deadly\n"
+        "workers.perform = deadly\n"
+        "from banditree.studies import run_study\n"
+        f"failures = run_study(STUDY, {str(tmp_path)!r}, workers=2, progress=False)\n"
+        "print([str(failure.run) for failure in failures], failures[0].error)"
+    )
+    environment = with_tests() | {"DEADLY": str(tmp_path / "killed")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "['LinUCB(alpha=0.1) on sports, seed 1'] its process was killed, maybe for want of memory\n"
+    )
+    assert (tmp_path / "killed").exists()
+    assert len(rows(tmp_path)) == 13
+
+
+def deadly(run: Run) -> Outcome | Failure:
+    """Carry out a run; one kills its process at the first time, and one always."""
+    marker = Path(os.environ["DEADLY"])
+    once = str(run) == "LinUCB(alpha=1.0) on digits, seed 0" and not marker.exists()
+    if once or str(run) == "LinUCB(alpha=0.1) on sports, seed 1":
+        if once:
+            marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return perform(run)
 
 
 @pytest.mark.slow
@@ -322,6 +437,20 @@ def test_a_cluster_gives_the_same(done: Path, tmp_path: Path, cluster: str):
     )
     subprocess.run([sys.executable, "-c", code], env=with_tests(), check=True)
     assert rows(tmp_path) == rows(done)
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_files_and_data(tmp_path: Path, cluster: str):
+    """The processes of a cluster work in another folder, and have other variables."""
+    (tmp_path / "visits.csv").write_text("age,bought\n" + "31,tea\n64,nut\n" * 9)
+    (tmp_path / "study.toml").write_text(
+        "horizon = 10\nseeds = 1\npolicies = ['Uniform']\n"
+        "environments.shop = {file = 'visits.csv', label = 'bought'}\n"
+    )
+    command = [sys.executable, "-m", "banditree", "run", "study.toml", "--ray", cluster]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "Uniform" in ran.stdout
 
 
 @pytest.mark.slow

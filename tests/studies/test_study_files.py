@@ -17,6 +17,9 @@ label = "bought"
 """
 
 
+LIN = "environments = ['sports']\n[policies.LinUCB]\n"
+
+
 def write(folder: Path, text: str) -> Path:
     path = folder / "study.toml"
     path.write_text(text, encoding="utf-8")
@@ -94,6 +97,33 @@ def test_none_can_be_said(tmp_path: Path):
         ("policies = ['Uniform']\n[environments]\nsports = 3", "line 3: sports must be a table"),
         ("environments = ['sports']\n[policies.A]\npolicy = 3", "line 3: policy must be a string"),
         ("environments = ['sports']\n[policies.A]\n", "line 2: there is no policy 'A'"),
+        (
+            LIN + "alhpa = 1.0",
+            "line 2: there is no parameter of LinUCB 'alhpa'; did you mean 'alph",
+        ),
+        (LIN + "seed = 3", "line 2: seed is given by the study; leave it out"),
+        (LIN + "arms = [1]", "line 2: arms is given by the study"),
+        (LIN + "alpha = 'big'", "line 2: LinUCB\\(alpha=big\\): alpha must be a number"),
+        (LIN + "alpha = []", "line 2: alpha is a list of values to try, and has none"),
+        (LIN + "alpha = [1.0, 1.0]", "line 2: alpha is .* and has twice the same"),
+        (
+            "environments = ['sports']\n[policies.TreeHeuristic]\nprior = [2, 3]",
+            "prior must be two numbers .* for \\[2, 3\\] itself write \\[\\[2, 3\\]\\]",
+        ),
+        ("policies = ['Bootstrap']\nenvironments = ['sports']", "Bootstrap takes a learner"),
+        (SHOP + "horizon = 5", "line 7: horizon is of the study, not of 'shop'; write it above"),
+        (SHOP + "task = 'sports'", "line 4: there is a task and a file; leave one of them out"),
+        (SHOP + "dropped = [['a']]", "line 4: dropped must be a list of names"),
+        (SHOP + "random_delay = true", "line 4: random_delay needs a delay"),
+        (SHOP + "drift_at = -1", "line 4: drift_at must be a whole number of at least 0"),
+        (SHOP + "delay = 0", "line 4: delay must be a whole number of at least 1"),
+        (SHOP + "delay = 2000", "shop: delay is 2,000, and a run has only 2,000 steps"),
+        (SHOP.replace('file = "visits.parquet"', ""), "line 4: there is no environment 'shop'"),
+        (SHOP.replace('label = "bought"', ""), "line 4: label must name the column of .*visits"),
+        (
+            "policies = ['Uniform']\n[environments.adult]\nlabel = 'income'",
+            "line 2: label is for files, and 'adult' is built in",
+        ),
         ("horizon = ", "study.toml is not TOML: Invalid value"),
     ],
 )
@@ -140,10 +170,16 @@ def test_the_paper_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         "census",
     ]
     cells = [(str(v), e.name) for v, e, seed in study.cells() if seed == 0]
-    assert len([c for c in cells if c[0].startswith("LinUCB")]) == 6 * 5
+    assert len([c for c in cells if c[0].startswith("LinUCB(")]) == 6 * 5
+    assert ("LogisticUCB, λ=1(alpha=0.1, regularization=1.0)", "census") in cells
     assert ("BanditForest(trees=3, depth=5)", "covertype") in cells
-    assert ("OfflineTree", "sports") not in cells
     assert ("OfflineTree", "adult") in cells
+
+
+def test_the_paper_says_by_which_command_it_is_run():
+    assert paper_study().command == "banditree reproduce"
+    study = paper_study(full=True, horizon=500, seeds=2, first_seed=7)
+    assert study.command == "banditree reproduce --full --horizon 500 --repeats 2 --seed 7"
 
 
 def test_without_data_there_are_the_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,6 +1,6 @@
 """Environments: what policies are tried out on."""
 
-from banditree.environments.base import Environment
+from banditree.environments.base import Description, Environment
 from banditree.environments.classification import Classification
 from banditree.environments.episode import Episode
 from banditree.environments.offline_tree import OfflineTree
@@ -11,6 +11,7 @@ from banditree.environments.variants import Delayed, Drifting
 __all__ = [
     "Classification",
     "Delayed",
+    "Description",
     "Drifting",
     "Environment",
     "Episode",

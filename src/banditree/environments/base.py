@@ -1,6 +1,7 @@
 """What every environment can do."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,33 @@ from numpy.typing import NDArray
 from banditree.environments.episode import Episode
 from banditree.errors import InvalidParameterError
 
-__all__ = ["Environment", "check_count"]
+__all__ = ["Description", "Environment", "check_count"]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What there is to know of an environment before a policy plays in it.
+
+    Attributes
+    ----------
+    arms, features
+        How many there are.
+    rows
+        How many can come before one comes again; None where they are drawn.
+    remarks
+        What one should know before one trusts the results, each without a full stop.
+
+    Examples
+    --------
+    >>> from banditree.environments import SportsAds
+    >>> SportsAds().describe()
+    Description(arms=4, features=4, rows=None, remarks=())
+    """
+
+    arms: int
+    features: int
+    rows: int | None
+    remarks: tuple[str, ...] = ()
 
 
 class Environment(ABC):
@@ -24,6 +51,11 @@ class Environment(ABC):
     @abstractmethod
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells this environment from any other, as JSON could hold it."""
+
+    def describe(self) -> Description:
+        """Return what there is to know before a policy plays: here, of rows that are drawn."""
+        episode = self.episode(1, 0)
+        return Description(len(episode.arms), episode.contexts.shape[1], rows=None)
 
 
 def check_count(name: str, value: Any, least: int = 1) -> int:

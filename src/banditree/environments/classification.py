@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree.contexts.batches import Batch
-from banditree.environments.base import Environment, check_count, random_order
+from banditree.environments.base import Description, Environment, check_count, random_order
 from banditree.environments.episode import Episode
-from banditree.environments.tables import content_hash, open_table, read_column, read_table
+from banditree.environments.tables import (
+    Column,
+    content_hash,
+    open_table,
+    read_column,
+    read_table,
+    time_columns,
+)
 from banditree.errors import InvalidParameterError
 from banditree.types import Arm, FeatureName, FloatArray
 
@@ -20,6 +27,9 @@ __all__ = ["Classification"]
 
 # More classes than this, and the label is rather a number or a name of the row.
 MOST_CLASSES = 1000
+
+# With fewer rows, many different values say nothing.
+FEWEST_ROWS = 20
 
 
 class Classification(Environment):
@@ -31,7 +41,8 @@ class Classification(Environment):
     Parameters
     ----------
     table
-        A pandas, polars or Arrow table. Strings, booleans and missing values are welcome.
+        A pandas, polars or Arrow table. Strings, booleans and missing values are welcome;
+        dates and times are not.
     label
         The column of the class.
     name
@@ -77,9 +88,11 @@ class Classification(Environment):
         place = np.array([self.arms.index(a) if a in self.arms else -1 for a in labels.arms] + [-1])
         self._rows = np.flatnonzero(place[labels.ids] >= 0)
         self._classes = place[labels.ids[self._rows]]
+        self._n_all, self._n_unlabelled = batch.length, int((labels.ids < 0).sum())
         features = [str(f) for f in batch.names if f != label and f not in unused]
         if not features:
             raise InvalidParameterError(f"the table has no feature beside the label {label!r}")
+        _check_times([name for name in time_columns(batch) if name in features])
         self._columns = {f: read_column(batch, f, categorical=f in categorical) for f in features}
 
     @classmethod
@@ -141,6 +154,28 @@ class Classification(Environment):
         content = content_hash(list(self._columns.items()), self._rows, self._classes)
         return {"environment": "classification", "arms": list(self.arms), "content": content}
 
+    def describe(self) -> Description:
+        """Return what there is to know: rows left out, and features that only name the rows."""
+        remarks = self._left_out()
+        for name, column in self._columns.items():
+            different = _count_values(column, self._rows)
+            if self.n_rows >= FEWEST_ROWS and different > self.n_rows / 2:
+                remarks.append(
+                    f"feature {name!r} has {different:,} different values in {self.n_rows:,} rows; "
+                    "if it only names the rows, put it into unused"
+                )
+        return Description(len(self.arms), len(self._columns), self.n_rows, tuple(remarks))
+
+    def _left_out(self) -> list[str]:
+        remarks = []
+        if n := self._n_unlabelled:
+            what = "has no label and is left out" if n == 1 else "have no label and are left out"
+            remarks.append(f"{n:,} of {self._n_all:,} rows {what}")
+        if n := self._n_all - self._n_unlabelled - self.n_rows:
+            rows, verb = ("row", "is") if n == 1 else ("rows", "are")
+            remarks.append(f"{n:,} {rows} of the dropped classes {verb} left out")
+        return remarks
+
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
@@ -172,6 +207,23 @@ def _as_arm(key: Hashable) -> Arm:
     if isinstance(key, float) and key.is_integer():
         return int(key)
     return key if isinstance(key, str | int) else str(key)
+
+
+def _count_values(column: Column, rows: NDArray[np.intp]) -> int:
+    """Return how many different categories some rows have; 0 if they have numbers."""
+    if column.categories is None:
+        return 0
+    seen = np.zeros(len(column.categories) + 1, dtype=bool)
+    seen[column.cells[rows]] = True
+    return int(seen[:-1].sum())  # a missing value has id -1, the last
+
+
+def _check_times(names: Sequence[FeatureName]) -> None:
+    if names:
+        raise InvalidParameterError(
+            "dates and times are no features, and these columns hold them: "
+            f"{', '.join(map(repr, names))}; name them in unused, or turn them into numbers first"
+        )
 
 
 def _check_dropped(dropped: Sequence[Arm], arms: list[Arm], label: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from banditree.environments.base import Environment, check_count
+from banditree.environments.base import Description, Environment, check_count
 from banditree.environments.episode import Episode
 from banditree.errors import InvalidParameterError
 
@@ -50,6 +50,11 @@ class Drifting(Environment):
         """Return what tells this environment from any other."""
         return {"drifts at": self.at, "of": self.environment.fingerprint()}
 
+    def describe(self) -> Description:
+        """Return what there is to know of the environment, and that it drifts."""
+        remark = f"from step {self.at:,} on each arm pays what the one before it did"
+        return _remarked(self.environment, remark)
+
 
 class Delayed(Environment):
     """Rewards become known only some steps later.
@@ -92,3 +97,13 @@ class Delayed(Environment):
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells this environment from any other."""
         return {"delay": [self.delay, self.random], "of": self.environment.fingerprint()}
+
+    def describe(self) -> Description:
+        """Return what there is to know of the environment, and that its rewards come late."""
+        about, steps = "about " if self.random else "", "step" if self.delay == 1 else "steps"
+        return _remarked(self.environment, f"rewards come {about}{self.delay:,} {steps} late")
+
+
+def _remarked(environment: Environment, remark: str) -> Description:
+    inner = environment.describe()
+    return replace(inner, remarks=(*inner.remarks, remark))

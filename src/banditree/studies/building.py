@@ -5,26 +5,36 @@ from pathlib import Path
 from typing import Any
 
 from banditree.environments import Classification, Delayed, Drifting, Environment, SportsAds
-from banditree.environments.datasets import DATASETS
+from banditree.environments.datasets import DATASETS, verify
 from banditree.environments.download import fetch
 from banditree.environments.tables import read_table
 from banditree.errors import InvalidParameterError
-from banditree.studies.specs import EnvironmentSpec, unknown
+from banditree.studies.specs import BASELINE, EnvironmentSpec
 
-__all__ = ["TASKS", "build"]
-
-TASKS = ["sports", "digits", *DATASETS]
+__all__ = ["build", "check_data", "why_not"]
 
 
-@lru_cache(maxsize=8)
 def build(spec: EnvironmentSpec) -> Environment:
-    """Return the environment that a spec describes; the same object for the same spec.
+    """Return the environment that a spec describes; the same object while nothing has changed.
 
     Examples
     --------
     >>> build(EnvironmentSpec("sports")).name
     'sports'
     """
+    return _built(spec, _state_of(Path(spec.file)) if spec.file else None)
+
+
+def _state_of(file: Path) -> tuple[int, int] | None:
+    """Return what changes when a file does."""
+    if not file.exists():
+        return None
+    about = file.stat()
+    return about.st_mtime_ns, about.st_size
+
+
+@lru_cache(maxsize=8)
+def _built(spec: EnvironmentSpec, state: object) -> Environment:
     environment = _base(spec)
     if spec.drift_at is not None:
         environment = Drifting(environment, spec.drift_at)
@@ -36,11 +46,6 @@ def build(spec: EnvironmentSpec) -> Environment:
 
 def _base(spec: EnvironmentSpec) -> Environment:
     if spec.file:
-        if not spec.label:
-            raise InvalidParameterError(
-                f"environment {spec.name!r}: label must name the column of {spec.file!r} that "
-                "holds the class"
-            )
         return Classification.from_file(
             Path(spec.file),
             spec.label,
@@ -53,8 +58,6 @@ def _base(spec: EnvironmentSpec) -> Environment:
         return SportsAds()
     if task == "digits":
         return Classification(_digits(), "digit")
-    if task not in TASKS:
-        raise unknown("environment", task, TASKS)
     source = DATASETS[task]
     table = read_table(fetch(task))
     return Classification(table, source.label, unused=source.unused, dropped=source.dropped)
@@ -70,3 +73,24 @@ def _digits() -> Any:
         ) from None
     loaded = load_digits(as_frame=True)
     return loaded.data.assign(digit=loaded.target)
+
+
+def check_data(spec: EnvironmentSpec) -> None:
+    """Raise a `DataError` if a data set cannot be had, or is not as it was published."""
+    task = spec.task or spec.name
+    if not spec.file and task in DATASETS:
+        verify(task, fetch(task))
+
+
+def why_not(policy: str, environment: Environment, horizon: int) -> str | None:
+    """Say why a policy cannot be run in an environment; None if it can."""
+    if policy != BASELINE:
+        return None
+    if not isinstance(environment, Classification):
+        return "needs rows of which the right arm is known, and which neither drift nor wait"
+    if environment.n_rows < horizon + 2:
+        return (
+            f"learns from rows that a run does not show, and of {environment.n_rows:,} rows "
+            f"{horizon:,} steps leave none"
+        )
+    return None

@@ -94,12 +94,13 @@ class _Reader:
         for name, settings in self._tables("environments", given).items():
             where = ("environments", name)
             self._check(where, settings, ENVIRONMENT_KEYS)
-            own: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()
-            }
-            if "file" in own:
-                own["file"] = str(self.path.parent / own["file"])
-            specs.append(EnvironmentSpec(name, **own))
+            own = dict(settings)
+            if "file" in own:  # as a whole, for a cluster's processes work in other folders
+                own["file"] = str((self.path.parent / own["file"]).resolve())
+            try:
+                specs.append(EnvironmentSpec(name, **own))
+            except InvalidParameterError as error:
+                raise InvalidParameterError(f"{self._place(where)}: {error}") from None
         return specs
 
     def _tables(self, key: str, given: Any) -> dict[str, dict[str, Any]]:
@@ -119,7 +120,9 @@ class _Reader:
     def _check(self, where: tuple[str, ...], table: dict[str, Any], rules: dict[str, Rule]) -> None:
         for key, value in table.items():
             if key not in rules:
-                problem = unknown("key", key, list(rules))
+                problem = str(unknown("key", key, list(rules)))
+                if where and key in STUDY_KEYS:
+                    problem = f"{key} is of the study, not of {where[-1]!r}; write it above all ["
                 raise InvalidParameterError(f"{self._place((*where, key))}: {problem}")
             types, _ = rules[key]
             is_bool = isinstance(value, bool) and bool not in types

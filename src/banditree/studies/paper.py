@@ -3,8 +3,14 @@
 from collections.abc import Sequence
 
 from banditree.environments.datasets import DATASETS, locate
-from banditree.studies.building import TASKS
-from banditree.studies.specs import BASELINE, EnvironmentSpec, PolicySpec, Study, unknown
+from banditree.studies.specs import (
+    BASELINE,
+    TASKS,
+    EnvironmentSpec,
+    PolicySpec,
+    Study,
+    unknown,
+)
 
 __all__ = ["FIGURES", "paper_study"]
 
@@ -26,8 +32,13 @@ POLICIES = (
     PolicySpec("Greedy"),
     PolicySpec("Uniform"),
 )
+# What cross-validating the regularization improves upon, says the paper.
+ORIGINALS = tuple(
+    PolicySpec(f"{policy}, λ=1", policy, {"alpha": ALPHAS, "regularization": 1.0})
+    for policy in ("LinUCB", "LogisticUCB")
+)
 # LogisticUCB explores nearly everywhere unless alpha is small, and takes most of the time.
-QUICK_ALPHAS = {"LinUCB": [0.01, 0.1, 1.0], "LogisticUCB": [0.0001, 0.001]}
+QUICK_ALPHAS = {"LogisticUCB": [0.0001, 0.001]}
 
 # What each figure of the paper shows.
 FIGURES: dict[int, dict[str, list[str]]] = {
@@ -54,10 +65,11 @@ def paper_study(
     Examples
     --------
     >>> study = paper_study(tasks=["sports"], policies=["TreeHeuristic", "LinUCB"])
-    >>> study.horizon, len(list(study.cells()))
-    (1000, 12)
+    >>> study.horizon, len(list(study.cells())), study.command
+    (1000, 21, 'banditree reproduce')
     """
-    specs = {spec.label: spec if full else _quick(spec) for spec in POLICIES}
+    known = (*POLICIES, *ORIGINALS) if full else tuple(map(_quick, POLICIES))
+    specs = {spec.label: spec for spec in known}
     for task in tasks or ():
         if task not in TASKS:
             raise unknown("task", task, TASKS)
@@ -70,8 +82,16 @@ def paper_study(
         horizon=horizon if horizon is not None else FULL_HORIZON if full else QUICK_HORIZON,
         seeds=seeds if seeds is not None else FULL_SEEDS if full else QUICK_SEEDS,
         first_seed=first_seed,
-        name="the paper's experiments" + ("" if full else ", quick version"),
+        name="The paper's experiments" + ("" if full else ", quick version"),
+        command=_command(full, horizon, seeds, first_seed),
     )
+
+
+def _command(full: bool, horizon: int | None, seeds: int | None, first_seed: int) -> str:
+    """Return the command that runs the study on all tasks, for all policies."""
+    given = {"--horizon": horizon, "--repeats": seeds, "--seed": first_seed or None}
+    options = [f"{name} {value}" for name, value in given.items() if value is not None]
+    return " ".join(["banditree reproduce", *(["--full"] if full else []), *options])
 
 
 def default_tasks() -> list[str]:

@@ -1,24 +1,44 @@
 """Carrying out a study: every run once, on as many processors as wanted."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from banditree.environments.base import check_count
-from banditree.errors import DataError
-from banditree.studies.building import build
+from banditree.environments.base import Description, Environment, check_count
+from banditree.errors import DataError, InvalidParameterError
+from banditree.studies.building import build, check_data, why_not
 from banditree.studies.runs import Failure, Run, key_of
 from banditree.studies.specs import EnvironmentSpec, Study, as_json
 from banditree.studies.store import Store
 from banditree.studies.workers import outcomes
 
-__all__ = ["Skipped", "run_study"]
+__all__ = ["Plan", "plan", "run_study"]
 
-Skipped = dict[str, str]
-"""Environments that could not be built, and why."""
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study comes to.
+
+    Attributes
+    ----------
+    runs
+        All of them, done or not.
+    skipped
+        Environments that are left out for want of data, and why.
+    left_out
+        Policies that cannot be run in an environment, and why.
+    about
+        What each environment is.
+    """
+
+    runs: list[Run]
+    skipped: dict[str, str]
+    left_out: dict[str, str]
+    about: dict[str, Description]
 
 
 def run_study(
@@ -49,14 +69,16 @@ def run_study(
     """
     if workers is not None:
         check_count("workers", workers)
-    store = Store(Path(folder))
-    runs, skipped = plan(study)
+    planned = plan(study)
+    store = Store(folder)
     done = store.keys()
-    distinct = {run.key: run for run in runs}  # a policy may be there under two names
+    distinct = {run.key: run for run in planned.runs}  # a policy may be there under two names
     todo = [run for run in distinct.values() if run.key not in done]
-    named = [(run.key, run.variant.label, run.environment.name) for run in runs]
-    store.note("study", {"study": asdict(study), "skipped": skipped, "runs": named})
+    store.note("study", _noted(study, planned))
     bar = _Bar(len(distinct), len(distinct) - len(todo), shown=progress)
+    for name, about in planned.about.items():
+        for remark in about.remarks:
+            bar.say(f"{name}: {remark}")
     failures = []
     with bar, closing(outcomes(todo, bar.begun, workers, ray)) as came:
         for outcome in came:
@@ -65,24 +87,57 @@ def run_study(
             else:
                 store.add(outcome, version("banditree"))
             bar.finished(outcome.run)
+    store.note("failures", {str(failure.run): failure.error for failure in failures})
     return failures
 
 
-def plan(study: Study) -> tuple[list[Run], Skipped]:
-    """Return the runs of a study, and the environments that are left out for want of data."""
-    fingerprints: dict[EnvironmentSpec, str] = {}
-    skipped: Skipped = {}
-    for spec in study.environments:
+def _noted(study: Study, planned: Plan) -> dict[str, Any]:
+    """Return what a report needs to know beside the runs."""
+    return {
+        "study": asdict(study),
+        "skipped": planned.skipped,
+        "left_out": planned.left_out,
+        "about": {name: asdict(about) for name, about in planned.about.items()},
+        "runs": [(run.key, run.variant.label, run.environment.name) for run in planned.runs],
+    }
+
+
+def plan(study: Study) -> Plan:
+    """Return the runs of a study, and what is left out; raise if nothing remains."""
+    environments, skipped = _prepared(study.environments)
+    prints = {name: as_json(built.fingerprint()) for name, built in environments.items()}
+    runs, left_out = [], {}
+    for variant, spec, seed in study.cells():
+        built = environments.get(spec.name)
+        if built is None:
+            continue
+        reason = why_not(variant.policy, built, study.horizon)
+        if reason is not None:
+            left_out[f"{variant.label} on {spec.name}"] = reason
+            continue
+        key = key_of(variant, prints[spec.name], seed, study.horizon, version("banditree"))
+        runs.append(Run(variant, spec, seed, study.horizon, key))
+    if not runs:
+        reasons = [f"{name}: {reason}" for name, reason in (skipped | left_out).items()]
+        raise DataError(f"there is nothing to run; {'; '.join(reasons)}")
+    about = {name: built.describe() for name, built in environments.items()}
+    return Plan(runs, skipped, left_out, about)
+
+
+def _prepared(
+    specs: Sequence[EnvironmentSpec],
+) -> tuple[dict[str, Environment], dict[str, str]]:
+    """Return environments by name, and why others cannot be had."""
+    environments, skipped = {}, {}
+    for spec in specs:
         try:
-            fingerprints[spec] = as_json(build(spec).fingerprint())
+            check_data(spec)
+            environments[spec.name] = build(spec)
         except DataError as error:
             skipped[spec.name] = str(error)
-    runs = []
-    for variant, spec, seed in study.cells():
-        if spec in fingerprints:
-            key = key_of(variant, fingerprints[spec], seed, study.horizon, version("banditree"))
-            runs.append(Run(variant, spec, seed, study.horizon, key))
-    return runs, skipped
+        except InvalidParameterError as error:
+            raise InvalidParameterError(f"environment {spec.name!r}: {error}") from None
+    return environments, skipped
 
 
 class _Bar:
@@ -107,6 +162,11 @@ class _Bar:
     def __exit__(self, *error: Any) -> None:
         self._bar.set_postfix_str("", refresh=False)
         self._bar.__exit__(*error)
+
+    def say(self, text: str) -> None:
+        """Print a line above the bar."""
+        if not self._bar.disable:
+            self._bar.write(text, file=sys.stderr)
 
     def begun(self, run: Run) -> None:
         self._underway.append(str(run))

@@ -14,6 +14,7 @@ from banditree.environments import Classification, Environment, OfflineTree, pla
 from banditree.environments.episode import Episode
 from banditree.errors import BanditreeError
 from banditree.studies.building import build
+from banditree.studies.memory import PeakMemory
 from banditree.studies.specs import BASELINE, EnvironmentSpec, Variant, as_json
 from banditree.types import FloatArray
 
@@ -46,7 +47,7 @@ class Outcome:
     curve: FloatArray  # the cumulative regret then
     choices: str  # a hash of all arms chosen
     seconds: float
-    memory: int  # bytes by which the process has grown
+    memory: int  # bytes by which the process had grown at most
 
 
 @dataclass(frozen=True)
@@ -81,20 +82,20 @@ def perform(run: Run) -> Outcome | Failure:
 def _perform(run: Run) -> Outcome:
     environment = build(run.environment)
     episode = environment.episode(run.horizon, run.seed)
-    before, begun = _resident_bytes(), time.perf_counter()
-    chosen = _choose(run, environment, episode)
-    seconds = time.perf_counter() - begun
-    memory = max(0, _resident_bytes() - before)
+    with PeakMemory() as memory:
+        begun = time.perf_counter()
+        chosen = _choose(run, environment, episode)
+        seconds = time.perf_counter() - begun
     cumulative = np.cumsum(episode.regret_of(chosen))
     steps = checkpoints(run.horizon)
     choices = hashlib.sha256(chosen.astype(np.int64).tobytes()).hexdigest()[:32]
-    return Outcome(run, steps, cumulative[steps - 1], choices, seconds, memory)
+    return Outcome(run, steps, cumulative[steps - 1], choices, seconds, memory.bytes)
 
 
 def _choose(run: Run, environment: Environment, episode: Episode) -> NDArray[np.intp]:
     parameters = run.variant.parameters
     if run.variant.policy == BASELINE:
-        assert isinstance(environment, Classification)  # by is_classified
+        assert isinstance(environment, Classification)  # by why_not
         return OfflineTree(environment, **parameters).choose(episode, run.seed)
     policy_class: Any = getattr(policies, run.variant.policy)
     policy = policy_class(
@@ -114,9 +115,3 @@ def checkpoints(horizon: int) -> NDArray[np.intp]:
     stride = -(-horizon // CURVE_POINTS)
     steps = np.arange(stride, horizon + 1, stride, dtype=np.intp)
     return steps if steps[-1] == horizon else np.append(steps, horizon)
-
-
-def _resident_bytes() -> int:
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)

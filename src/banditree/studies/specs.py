@@ -1,5 +1,6 @@
 """What a study consists of: policies × environments × seeds."""
 
+import inspect
 import itertools
 import json
 from collections.abc import Iterator, Mapping
@@ -8,15 +9,22 @@ from difflib import get_close_matches
 from typing import Any
 
 import banditree.policies as policies
+from banditree.environments import OfflineTree
 from banditree.environments.base import check_count
+from banditree.environments.datasets import DATASETS
 from banditree.errors import InvalidParameterError
 from banditree.policies import Policy
 from banditree.policies.base import subclasses
 
-__all__ = ["BASELINE", "EnvironmentSpec", "PolicySpec", "Study", "Variant", "policy_names"]
+__all__ = ["BASELINE", "TASKS", "EnvironmentSpec", "PolicySpec", "Study", "Variant", "policy_names"]
 
 # Takes the place of a policy where regret is to be compared with what trees could do at best.
 BASELINE = "OfflineTree"
+TASKS = ["sports", "digits", *DATASETS]
+# Parameters of policies that are the study's to give.
+GIVEN = ("arms", "environment", "seed", "categorical")
+# Settings of environments that describe a file.
+OF_FILES = ("label", "unused", "dropped", "categorical")
 
 Parameters = dict[str, Any]
 
@@ -69,10 +77,55 @@ class PolicySpec:
     parameters: Parameters = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = [*policy_names(), BASELINE]
         object.__setattr__(self, "policy", self.policy or self.label)
+        if not isinstance(self.policy, str):
+            raise InvalidParameterError(
+                f"policy must be the name of a class, got {self.policy!r}; parameters are given by "
+                "name: PolicySpec('LinUCB', parameters={'alpha': 1.0})"
+            )
+        known = [*policy_names(), BASELINE]
+        if self.policy == "Bootstrap":
+            raise InvalidParameterError(
+                "Bootstrap takes a learner, which a study cannot describe; TreeBootstrap does "
+                "without, and banditree.environments.play plays any policy"
+            )
         if self.policy not in known:
             raise unknown("policy", self.policy, known)
+        self._check_names()
+        self._check_values()
+
+    def _check_names(self) -> None:
+        made: Any = OfflineTree if self.policy == BASELINE else getattr(policies, self.policy)
+        known = [name for name in inspect.signature(made).parameters if name not in GIVEN]
+        for name, value in self.parameters.items():
+            if name in GIVEN:
+                raise InvalidParameterError(f"{name} is given by the study; leave it out")
+            if name not in known:
+                raise unknown(f"parameter of {self.policy}", name, known)
+            if isinstance(value, list) and len({repr(v) for v in value}) < max(1, len(value)):
+                problem = "twice the same" if value else "none"
+                raise InvalidParameterError(f"{name} is a list of values to try, and has {problem}")
+
+    def _check_values(self) -> None:
+        """Make the policy with each choice of its parameters, rather now than in the last run."""
+        if self.policy == BASELINE:
+            return  # which needs the data
+        mappings = [value for value in self.parameters.values() if isinstance(value, Mapping)]
+        shared = (
+            [name for name in mappings[0] if all(name in m for m in mappings)] if mappings else [""]
+        )
+        for environment in shared:
+            for variant in self.variants(environment):
+                try:
+                    getattr(policies, self.policy)([0, 1], **variant.parameters)
+                except InvalidParameterError as error:
+                    raise InvalidParameterError(f"{variant}: {error}{self._hint(error)}") from None
+
+    def _hint(self, error: InvalidParameterError) -> str:
+        for name, value in self.parameters.items():
+            if isinstance(value, list) and str(error).startswith(f"{name} must be two"):
+                return f"; a list is one of values to try: for {value} itself write [{value}]"
+        return ""
 
     def variants(self, environment: str) -> Iterator[Variant]:
         """Yield the policy with every combination of its grids, for an environment."""
@@ -120,6 +173,43 @@ class EnvironmentSpec:
     delay: int | None = None
     random_delay: bool = False
 
+    def __post_init__(self) -> None:
+        for name in OF_FILES[1:]:
+            object.__setattr__(self, name, _names(name, getattr(self, name)))
+        if self.file:
+            self._check_file()
+        else:
+            self._check_task()
+        if self.drift_at is not None:
+            check_count("drift_at", self.drift_at, least=0)
+        if self.delay is not None:
+            check_count("delay", self.delay)
+        elif self.random_delay:
+            raise InvalidParameterError("random_delay needs a delay, which is its mean; add it")
+
+    def _check_file(self) -> None:
+        if self.task:
+            raise InvalidParameterError("there is a task and a file; leave one of them out")
+        if not self.label:
+            raise InvalidParameterError(
+                f"label must name the column of {self.file!r} that holds the class"
+            )
+
+    def _check_task(self) -> None:
+        if (self.task or self.name) not in TASKS:
+            raise unknown("environment", self.task or self.name, TASKS)
+        for name in OF_FILES:
+            if getattr(self, name):
+                raise InvalidParameterError(
+                    f"{name} is for files, and {self.task or self.name!r} is built in; leave it out"
+                )
+
+
+def _names(what: str, given: Any) -> tuple[Any, ...]:
+    if not isinstance(given, list | tuple) or any(isinstance(v, list | dict) for v in given):
+        raise InvalidParameterError(f"{what} must be a list of names, got {given!r}")
+    return tuple(given)
+
 
 @dataclass(frozen=True)
 class Study:
@@ -135,6 +225,8 @@ class Study:
         How many runs of each; their seeds are `first_seed` and those after it.
     name
         Of the study, for reports.
+    command
+        Of the paper's experiments: what runs them. Reports have the paper's figures and claims.
 
     Examples
     --------
@@ -149,11 +241,30 @@ class Study:
     seeds: int = 5
     first_seed: int = 0
     name: str = "study"
+    command: str = ""
 
     def __post_init__(self) -> None:
         check_count("horizon", self.horizon)
         check_count("seeds", self.seeds)
         check_count("first_seed", self.first_seed, least=0)
+        self._check_members()
+        for spec in self.environments:
+            for what, step in (("drift_at", spec.drift_at), ("delay", spec.delay)):
+                if step is not None and step >= self.horizon:
+                    raise InvalidParameterError(
+                        f"{spec.name}: {what} is {step:,}, and a run has only {self.horizon:,} "
+                        "steps; lower it, or raise horizon"
+                    )
+
+    def _check_members(self) -> None:
+        for policy in self.policies:
+            if not isinstance(policy, PolicySpec):
+                raise InvalidParameterError(f"policies must be PolicySpecs, got {policy!r}")
+        for environment in self.environments:
+            if not isinstance(environment, EnvironmentSpec):
+                raise InvalidParameterError(
+                    f"environments must be EnvironmentSpecs, got {environment!r}"
+                )
         for what, names in (
             ("policies", [policy.label for policy in self.policies]),
             ("environments", [environment.name for environment in self.environments]),
@@ -169,16 +280,8 @@ class Study:
         for seed in range(self.first_seed, self.first_seed + self.seeds):
             for environment in self.environments:
                 for policy in self.policies:
-                    if policy.policy == BASELINE and not is_classified(environment):
-                        continue
                     for variant in policy.variants(environment.name):
                         yield variant, environment, seed
-
-
-def is_classified(spec: EnvironmentSpec) -> bool:
-    """Return whether the rows of an environment have a right arm, which OfflineTree needs."""
-    plain = spec.drift_at is None and spec.delay is None
-    return plain and (bool(spec.file) or (spec.task or spec.name) != "sports")
 
 
 def as_json(value: Any) -> str:

@@ -64,13 +64,23 @@ class Store:
         Made if it does not exist.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: str | Path) -> None:
+        self.path = Path(folder) / FILE
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(
+                f"there can be no folder {str(folder)!r}: {error.strerror}; choose another with "
+                "--out"
+            ) from None
         with self._connection() as connection:
             (found,) = connection.execute("PRAGMA user_version").fetchone()
             if found == 0 and not connection.execute("SELECT * FROM sqlite_master").fetchall():
                 connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {FORMAT}; COMMIT;")
+            elif found == 0:
+                raise StateError(
+                    f"{self.path} is a file of another program; choose another folder with --out"
+                )
             elif found != FORMAT:
                 raise StateError(
                     f"{self.path} has results in format {found}, and this version of banditree "

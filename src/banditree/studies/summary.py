@@ -1,16 +1,19 @@
 """What the runs of a study say together."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree.environments.base import Description
 from banditree.errors import StateError
 from banditree.studies.specs import BASELINE
-from banditree.studies.store import Record, Store
+from banditree.studies.store import FILE, Record, Store
 from banditree.types import FloatArray
 
 __all__ = ["Cell", "Results", "read_results"]
@@ -90,14 +93,25 @@ class Results:
     skipped: dict[str, str]  # environments without data, and why
     missing: int  # runs that have not been done, or have failed
     version: str
+    left_out: dict[str, str] = field(default_factory=dict)  # policies that cannot be run somewhere
+    failures: dict[str, str] = field(default_factory=dict)  # of the last time
+    about: dict[str, Description] = field(default_factory=dict)  # the environments
+    command: str = ""  # of the paper's experiments
+    others: dict[str, int] = field(default_factory=dict)  # runs of other versions, not used
 
     def variants(self, label: str, environment: str) -> list[Cell]:
         """Return the cells of a policy in an environment, one for each choice of constants."""
         return [c for c in self.cells if (c.label, c.environment) == (label, environment)]
 
     def best(self, label: str, environment: str) -> Cell | None:
-        """Return the cell of the constants with the least mean regret."""
-        return min(self.variants(label, environment), key=lambda cell: cell.mean, default=None)
+        """Return the cell of the constants with the least mean regret.
+
+        As long as a study is under way, of those with the most seeds.
+        """
+        cells = self.variants(label, environment)
+        most = max((len(cell.seeds) for cell in cells), default=0)
+        whole = [cell for cell in cells if len(cell.seeds) == most]
+        return min(whole, key=lambda cell: cell.mean, default=None)
 
     def baseline(self, environment: str) -> Cell | None:
         """Return OfflineTree's cell, where there is one."""
@@ -125,8 +139,11 @@ def student(freedom: int) -> float:
     return STUDENT[freedom - 1] if freedom <= len(STUDENT) else 1.96
 
 
-def read_results(store: Store) -> Results:
+def read_results(folder: str | Path) -> Results:
     """Return the results of the study that was run last in a folder."""
+    if not (Path(folder) / FILE).exists():
+        raise StateError(f"{str(folder)!r} has no results; run a study first")
+    store = Store(folder)
     note = store.last_note("study")
     if note is None:
         raise StateError(f"{store.path} has no results yet; run a study first")
@@ -138,18 +155,31 @@ def read_results(store: Store) -> Results:
         for key, label, environment in note["runs"]
         if key in finished
     ]
+    failures = store.last_note("failures") or {}
     if not records:
-        raise StateError(f"no run of the study {study['name']!r} in {store.path} is finished yet")
+        reasons = "".join(f"; {run} failed: {error}" for run, error in failures.items())
+        raise StateError(f"no run of {study['name']!r} in {store.path} is finished{reasons}")
+    version = records[0].version
+    environments = [e["name"] for e in study["environments"] if e["name"] not in note["skipped"]]
     return Results(
         name=study["name"],
         horizon=study["horizon"],
-        environments=[e["name"] for e in study["environments"] if e["name"] not in note["skipped"]],
+        environments=environments,
         labels=[policy["label"] for policy in study["policies"]],
         cells=_cells(records),
         skipped=note["skipped"],
         missing=len(note["runs"]) - len(records),
-        version=records[0].version,
+        version=version,
+        left_out=note["left_out"],
+        failures=failures,
+        about={name: _description(note["about"][name]) for name in environments},
+        command=study["command"],
+        others=dict(Counter(r.version for r in finished.values() if r.version != version)),
     )
+
+
+def _description(about: dict[str, Any]) -> Description:
+    return Description(**{**about, "remarks": tuple(about["remarks"])})
 
 
 def _cells(records: Sequence[Record]) -> list[Cell]:

@@ -4,7 +4,10 @@ import logging
 import os
 import socket
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import Any
 
 from banditree.errors import InvalidParameterError
@@ -13,6 +16,10 @@ from banditree.studies.runs import Failure, Outcome, Run, perform
 __all__ = ["outcomes"]
 
 Announce = Callable[[Run], None]
+
+KILLED = "its process was killed, maybe for want of memory"
+# Where data are looked for, which processes on a cluster must know too.
+PLACES = ("BANDITREE_DATA", "BANDITREE_CACHE")
 
 
 def outcomes(
@@ -46,10 +53,27 @@ def _here(runs: Iterable[Run], announce: Announce) -> Generator[Outcome | Failur
 def _by_processes(
     runs: Iterable[Run], announce: Announce, workers: int
 ) -> Generator[Outcome | Failure]:
+    queue = deque(runs)
+    while queue:
+        underway: dict[str, Run] = {}
+        try:
+            yield from _in_pool(queue, underway, announce, workers)
+        except BrokenProcessPool:
+            # One of them has killed its process, mostly for want of memory, and all are lost.
+            for run in list(underway.values()):
+                yield _alone(run)
+
+
+def _in_pool(
+    queue: deque[Run], underway: dict[str, Run], announce: Announce, workers: int
+) -> Generator[Outcome | Failure]:
+    """Carry out what is in a queue. Which runs have begun and not ended is in `underway`."""
     from joblib import Parallel, delayed
 
-    def announced() -> Iterator[Any]:
-        for run in runs:
+    def taken() -> Iterator[Any]:
+        while queue:
+            run = queue.popleft()
+            underway[run.key] = run
             announce(run)
             yield delayed(perform)(run)
 
@@ -59,7 +83,20 @@ def _by_processes(
         # If results cannot be stored, those under way are of no use.
         warnings.filterwarnings("ignore", message="(?s).*adjusting the input task iterator")
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="n_jobs")
-        yield from parallel(announced())
+        for outcome in parallel(taken()):
+            del underway[outcome.run.key]
+            yield outcome
+
+
+def _alone(run: Run) -> Outcome | Failure:
+    """Carry out a run in a process that may die."""
+    from joblib import Parallel, delayed
+
+    try:
+        found: list[Outcome | Failure] = Parallel(n_jobs=2)([delayed(perform)(run)])
+    except BrokenProcessPool:
+        return Failure(run, KILLED, KILLED)
+    return found[0]
 
 
 def _on_ray(
@@ -72,15 +109,19 @@ def _on_ray(
         task = ray.remote(perform)
         workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         queue = iter(runs)
-        underway: list[Any] = []
+        underway: dict[Any, Run] = {}
         while True:
             while len(underway) < workers and (run := next(queue, None)) is not None:
                 announce(run)
-                underway.append(task.remote(run))
+                underway[task.remote(run)] = run
             if not underway:
                 return
-            ready, underway = ray.wait(underway, num_returns=1)
-            yield ray.get(ready[0])
+            (ready, *_), _ = ray.wait(list(underway), num_returns=1)
+            run = underway.pop(ready)
+            try:
+                yield ray.get(ready)
+            except ray.exceptions.RayError as error:  # the process died, more than once
+                yield Failure(run, KILLED, str(error))
     finally:
         ray.shutdown()
 
@@ -94,7 +135,12 @@ def _connected(address: str) -> Any:
         ) from None
     _check_reachable(address)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
+        ray.init(
+            address=address,
+            log_to_driver=False,
+            logging_level=logging.WARNING,
+            runtime_env={"env_vars": _places()},
+        )
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidParameterError(f"there is no Ray cluster at {address!r}: {reason}") from None
@@ -110,6 +156,11 @@ def _check_reachable(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
     except OSError as error:
         raise InvalidParameterError(f"there is no Ray cluster at {address!r}: {error}") from None
+
+
+def _places() -> dict[str, str]:
+    """Return where data are, as seen from any folder."""
+    return {name: str(Path(os.environ[name]).resolve()) for name in PLACES if os.environ.get(name)}
 
 
 def _n_processors() -> int:

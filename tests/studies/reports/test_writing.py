@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from banditree.studies.reports import regret_table, write_report
+from banditree.environments import Description
+from banditree.studies.reports import regret_table, summary, write_report
 from banditree.studies.reports.claims import judge
 from banditree.studies.reports.illustrations import illustrations
 from banditree.studies.reports.markdown import plain
@@ -18,7 +19,7 @@ from banditree.studies.reports.style import OTHER_COLOURS, PAPER, SHADES, STYLES
 from banditree.studies.reports.svg import Colours, darkened, inlined
 from banditree.studies.reports.tables import constants_rows, facts, regret_rows, seeds_of
 from banditree.studies.reports.theorem import CASES
-from studies.reports.made_up import cell, everywhere, exact, paper, results
+from studies.reports.made_up import cell, everywhere, exact, full_paper, paper, results
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
@@ -38,7 +39,7 @@ def parsed(page):
 def reports(tmp_path_factory):
     """The paper's report, written twice."""
     folders = [tmp_path_factory.mktemp("report") for _ in range(2)]
-    shown = paper()
+    shown = full_paper()
     return [write_report(shown, folder) for folder in folders]
 
 
@@ -162,7 +163,7 @@ def test_dark_colours_differ_where_light_ones_do():
 def test_the_page_has_the_numbers_and_the_claims(root):
     text = " ".join(root.find("body").itertext())
     assert "LinUCB (best alpha)" in text
-    assert text.count("✓ reproduced") == 12
+    assert text.count("✓ reproduced") == 15
     assert "banditree reproduce --full --tasks adult census" in text
     best = root.findall(".//td[@class='best']")
     assert len(best) == 5  # the least regret of each environment
@@ -174,9 +175,9 @@ def test_markdown(report):
     assert "| policy | sports | adult | shuttle | covertype | census |" in text
     assert "- Steps of a run: 1,000\n- Seeds: 5 (0 to 4)\n" in text
     assert "- Version: banditree 1.2.3" in text
-    assert "| LinUCB | alpha=0.01 (of 6) |" in text
+    assert "| LinUCB | alpha=0.1 (of 3, the edge) | alpha=0.01 (of 6) |" in text
     assert "| BanditForest | depth=4 | depth=2 |" in text
-    assert text.count("| ✓ reproduced |") == 12
+    assert text.count("| ✓ reproduced |") == 15
     linked = re.findall(r"^!\[[^\]]{40,}\]\(([^)]*)\)$", text, flags=re.MULTILINE)
     assert len(linked) == 7
     assert all((report.parent / path).is_file() for path in linked)
@@ -204,15 +205,61 @@ def test_what_is_missing_is_said(tmp_path):
     page = write_report(small(skipped={"census": "no network & no file"}, missing=3), tmp_path)
     text = "".join(parsed(page).find("body").itertext())
     assert "census was skipped: no network & no file" in text
-    assert "3 runs are missing" in text
+    assert "3 runs not done yet" in text
     markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "**census** was skipped: no network &amp; no file" in markdown
-    assert "3 runs are missing" in markdown
+    assert "**3 runs** not done yet" in markdown
     assert "- Missing runs: 3" in markdown
 
 
+def test_what_cannot_be_run_or_failed_is_said(tmp_path):
+    shown = small(
+        missing=3,
+        left_out={"OfflineTree on shop": "needs rows"},
+        failures={"LinUCB on shop, seed 0": "too bad"},
+        others={"0.0.9": 1},
+    )
+    write_report(shown, tmp_path)
+    _, left = (tmp_path / "report.md").read_text(encoding="utf-8").split("## Left out\n\n")
+    assert left.splitlines() == [
+        "- **OfflineTree on shop** was not run: it needs rows",
+        "- **LinUCB on shop, seed 0** failed: too bad",
+        "- **2 runs** not done yet; the same command again goes on",
+        "- **1 run** of version 0.0.9, kept and not used",
+    ]
+    assert "LinUCB on shop, seed 0 failed: too bad" in summary(shown)
+
+
+def test_environments_are_described(tmp_path):
+    about = {
+        "shop": Description(3, 5, 1200, ("14 of 1,214 rows have no label and are left out",)),
+        "sports": Description(4, 4, None),
+    }
+    page = write_report(small(about=about), tmp_path)
+    markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| shop | 3 | 5 | 1,200 |\n| sports | 4 | 4 | drawn |\n" in markdown
+    assert "- **shop**: 14 of 1,214 rows have no label and are left out" in markdown
+    text = "".join(parsed(page).find("body").itertext())
+    assert "shop: 14 of 1,214 rows have no label" in text
+    assert "shop: 14 of 1,214 rows have no label" in summary(small(about=about))
+
+
+def test_equally_good_ones_are_all_bold():
+    cells = [
+        exact(label, "shop", {0: regret}) for label, regret in zip("abc", (3, 2, 2), strict=True)
+    ]
+    assert regret_rows(results(cells)).best == {(1, 1), (2, 1)}
+
+
+def test_the_best_is_sought_among_those_with_all_seeds():
+    half = exact("LinUCB", "shop", {0: 1.0})
+    whole = exact("LinUCB", "shop", {0: 2.0, 1: 3.0})
+    half.parameters["alpha"], whole.parameters["alpha"] = 1.0, 2.0
+    assert results([half, whole]).best("LinUCB", "shop") is whole
+
+
 def test_one_seed(tmp_path):
-    shown = paper(seeds=[0])
+    shown = full_paper(seeds=[0])
     page = write_report(shown, tmp_path)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page.read_text(encoding="utf-8"), flags=re.S)
     assert "±" not in regret_table(shown)
@@ -230,7 +277,7 @@ def test_odd_names_are_escaped(tmp_path):
     )
     page = write_report(odd, tmp_path)
     root = parsed(page)
-    assert root.find("body/h1").text == ODD.capitalize()
+    assert root.find("body/h1").text == ODD
     assert root.find(".//table//thead//th[2]").text == ODD
     assert root.find(".//table//tbody//th").text == f"{ODD} (best kind)"
     assert ODD in root.find(f".//{SVG}svg").get("aria-label")
@@ -264,7 +311,7 @@ def test_figures_that_make_no_sense_are_left_out(changes, left_out):
 def test_without_sports_or_data_sets():
     def names(environments):
         cells = [cell for cell in paper().cells if cell.environment in environments]
-        return [shown.name for shown in illustrations(results(cells))]
+        return [shown.name for shown in illustrations(results(cells, command="banditree"))]
 
     assert names(["sports"]) == [
         "regret",

@@ -1,8 +1,10 @@
 """Which constants of a policy were tried, and which were best."""
 
+from typing import Any
+
 from banditree.studies.summary import Cell, Results
 
-__all__ = ["best_constants", "tuned_labels", "varying"]
+__all__ = ["at_edge", "best_constants", "tuned_labels", "varying"]
 
 
 def varying(results: Results, label: str) -> list[str]:
@@ -21,6 +23,17 @@ def best_constants(results: Results, label: str, environment: str) -> str:
 def tuned_labels(results: Results) -> list[str]:
     """Return the policies whose constants are not the same in all of their runs."""
     return [label for label in results.labels if varying(results, label)]
+
+
+def at_edge(results: Results, label: str, environment: str) -> bool:
+    """Return whether the best constant is the largest or the smallest of more than two numbers."""
+    best, cells = results.best(label, environment), results.variants(label, environment)
+    for name in varying(results, label):
+        tried: set[Any] = {cell.parameters.get(name) for cell in cells}
+        ordered = len(tried) > 2 and all(isinstance(value, int | float) for value in tried)
+        if best is not None and ordered and best.parameters[name] in (min(tried), max(tried)):
+            return True
+    return False
 
 
 def _text(cell: Cell, names: list[str]) -> str:

@@ -1,5 +1,6 @@
 """Findings: comparisons in the results of a study that speak for or against a claim."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -23,15 +24,16 @@ __all__ = [
     "Finding",
     "Verdict",
     "beats",
+    "differing",
     "equal",
     "exploration",
     "find",
     "find_value",
     "higher",
-    "left_behind",
     "levelling",
     "lower",
     "not_higher",
+    "not_lower",
     "one_of",
     "rivals",
     "verdict_on",
@@ -43,8 +45,8 @@ Test = Callable[[Difference], Holds]
 
 BEATS = (
     "A difference counts if the 95 % interval of the paired difference excludes 0, and it is at "
-    "least 5 % of the regret (beyond OfflineTree's, where that was run). Where it does not count "
-    "and the interval reaches beyond 20 % of the regret, nothing can be said."
+    "least 5 % of the regret (beyond OfflineTree's, where that was run). If it does not count, and "
+    "the interval reaches beyond 20 % of the regret on the side claimed, nothing can be said."
 )
 EQUALS = (
     "Two are equal if the 95 % interval of the paired difference includes 0, or the difference is "
@@ -229,31 +231,35 @@ def levelling(results: Results, task: str, linear: str) -> Finding:
     return Finding(led.text + slower.text, all_of([led.holds, slower.holds]))
 
 
-def left_behind(results: Results, task: str, label: str, others: Sequence[str]) -> Finding:
-    """Find out whether a policy is the worst, or far behind the best."""
-    own = results.best(label, task)
-    found = [cell for other in others if (cell := results.best(other, task)) is not None]
-    if own is None or not found:
-        return missing(f"{task}: {label}, or what to compare it with,")
-    best = min(found, key=lambda cell: cell.mean)
-    each = [
-        _tested(f"{label} − {cell.label}", compare(results, own, cell), higher)
-        for cell in sorted(found, key=lambda cell: cell.mean)
-    ]
-    numbers = f"{task}: {each[0].text}, the best of the others"
-    if len(each) > 1:
-        numbers += f"; {each[-1].text}, the worst of them"
-    is_worst = all_of([finding.holds for finding in each])
-    return Finding(numbers, any_of([is_worst, _is_far_behind(results, own, best)]))
+def differing(results: Results, label: str, tasks: Sequence[str]) -> Finding:
+    """Find out whether two tasks have different best constants, and that matters in both."""
+    best = {task: cell for task in tasks if (cell := results.best(label, task)) is not None}
+    if len(best) < 2 or not any(len(results.variants(label, task)) > 1 for task in best):
+        return missing(f"{label} with two constants on two tasks")
+    held: list[Holds] = []
+    for one, other in itertools.combinations(best, 2):
+        if best[one].parameters != best[other].parameters:
+            held.append(
+                all_of(
+                    [
+                        _matters(results, best[one], best[other]),
+                        _matters(results, best[other], best[one]),
+                    ]
+                )
+            )
+    shown = "; ".join(f"{task} {cell.constants}" for task, cell in best.items())
+    if not held and min(len(cell.seeds) for cell in best.values()) < 2:
+        held = [None]
+    return Finding(f"{label}: best are {shown}", any_of(held))
 
 
-def _is_far_behind(results: Results, own: Cell, best: Cell) -> Holds:
-    own, best = paired(own, best)
-    baseline = results.baseline(own.environment)
-    if baseline is not None:
-        own, best = own.relative_to(baseline), best.relative_to(baseline)
-    found = difference(own.regrets - 1.5 * best.regrets)
-    return None if found is None else found.higher
+def _matters(results: Results, here: Cell, there: Cell) -> Holds:
+    """Return whether the best constants here beat those that are the best elsewhere."""
+    for variant in results.variants(here.label, here.environment):
+        if variant.parameters == there.parameters:
+            found = compare(results, here, variant)
+            return None if found is None else found.lower
+    return None
 
 
 def _best(results: Results, task: str, labels: Sequence[str]) -> list[Cell] | Finding:

@@ -19,10 +19,10 @@ def markdown(results: Results, claims: list[Claim], figures: list[tuple[str, str
     figures
         Of each the path, the text for those who do not see it, and the caption.
     """
-    title = plain(results.name)
-    parts = [f"# {title[:1].upper() + title[1:]}"]
+    parts = [f"# {plain(results.name)}"]
     parts.append("\n".join(f"- {name}: {plain(value)}" for name, value in tables.facts(results)))
-    parts += ["## Regret", tables.REGRET_NOTE, _table(tables.regret_rows(results)), "## Figures"]
+    parts += ["## Regret", tables.regret_note(results), _table(tables.regret_rows(results))]
+    parts.append("## Figures")
     for path, alt, caption in figures:
         parts += [f"![{plain(alt)}]({path})", f"*{plain(caption)}*"]
     constants = tables.constants_rows(results)
@@ -30,8 +30,11 @@ def markdown(results: Results, claims: list[Claim], figures: list[tuple[str, str
         parts += ["## Constants", tables.CONSTANTS_NOTE, _table(constants)]
     if claims:
         parts += ["## Claims of the paper", tables.CLAIMS_NOTE, _claims(claims)]
-    if results.skipped or results.missing:
-        parts += ["## Left out", _left_out(results)]
+    if results.about:
+        parts += ["## Environments", _table(tables.environment_rows(results))]
+        parts += [_items(tables.remarks(results), ": ")] if tables.remarks(results) else []
+    if tables.left_out(results):
+        parts += ["## Left out", _items(tables.left_out(results), " ")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -73,11 +76,5 @@ def _claims(claims: list[Claim]) -> str:
     return "\n".join(lines)
 
 
-def _left_out(results: Results) -> str:
-    lines = [
-        f"- **{plain(name)}** was skipped: {plain(reason)}"
-        for name, reason in results.skipped.items()
-    ]
-    if results.missing:
-        lines.append(f"- {tables.missing_note(results)}")
-    return "\n".join(lines)
+def _items(pairs: list[tuple[str, str]], between: str) -> str:
+    return "\n".join(f"- **{plain(name)}**{between}{plain(text)}" for name, text in pairs)

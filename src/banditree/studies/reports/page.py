@@ -79,7 +79,7 @@ def page(
 <style>{style}</style>
 </head>
 <body>
-<h1>{title[:1].upper() + title[1:]}</h1>
+<h1>{title}</h1>
 {_facts(results)}
 {_contents(list(sections))}
 {"".join(_section(name, content) for name, content in sections.items())}</body>
@@ -96,8 +96,10 @@ def _sections(
         sections["Constants"] = _constants(constants)
     if claims:
         sections["Claims of the paper"] = _claims(claims)
-    if results.skipped or results.missing:
-        sections["Left out"] = _left_out(results)
+    if results.about:
+        sections["Environments"] = _environments(results)
+    if tables.left_out(results):
+        sections["Left out"] = _items(tables.left_out(results), " ")
     return sections
 
 
@@ -120,7 +122,7 @@ def _anchor(name: str) -> str:
 
 
 def _regret(results: Results) -> str:
-    return f"<p>{escape(tables.REGRET_NOTE)}</p>\n{_table(tables.regret_rows(results))}"
+    return f"<p>{escape(tables.regret_note(results))}</p>\n{_table(tables.regret_rows(results))}"
 
 
 def _constants(table: tables.Table) -> str:
@@ -175,11 +177,14 @@ def _claim(claim: Claim) -> str:
     )
 
 
-def _left_out(results: Results) -> str:
+def _environments(results: Results) -> str:
+    remarks = tables.remarks(results)
+    table = _table(tables.environment_rows(results))
+    return f"{table}\n{_items(remarks, ': ')}" if remarks else table
+
+
+def _items(pairs: list[tuple[str, str]], between: str) -> str:
     items = "".join(
-        f"<li><strong>{escape(name)}</strong> was skipped: {escape(reason)}</li>"
-        for name, reason in results.skipped.items()
+        f"<li><strong>{escape(name)}</strong>{between}{escape(text)}</li>" for name, text in pairs
     )
-    if results.missing:
-        items += f"<li>{escape(tables.missing_note(results))}</li>"
     return f"<ul>{items}</ul>"

@@ -3,13 +3,24 @@
 import math
 from dataclasses import dataclass
 
-from banditree.studies.reports.constants import best_constants, tuned_labels, varying
+from banditree.studies.reports.constants import at_edge, best_constants, tuned_labels, varying
 from banditree.studies.specs import BASELINE
 from banditree.studies.summary import Cell, Results
 
-__all__ = ["Table", "as_text", "constants_rows", "facts", "regret_rows"]
+__all__ = [
+    "Table",
+    "as_text",
+    "constants_rows",
+    "environment_rows",
+    "facts",
+    "left_out",
+    "regret_note",
+    "regret_rows",
+    "remarks",
+]
 
 NOTHING = "—"
+DRAWN = "drawn"
 SIGNS = {
     "reproduced": "✓",
     "in part": "◐",
@@ -22,17 +33,18 @@ MARKS = {True: "✓", False: "✗", None: "–"}
 REGRET_NOTE = (
     "Cumulative regret over all steps: the mean over seeds ± half of its 95 % interval. Where "
     "several constants were tried, the row is that of the best, which cannot be known in "
-    "advance. The least regret of a column is bold; OfflineTree, which sees all labels, aside."
+    "advance. The least regret of a column is bold"
 )
 CONSTANTS_NOTE = (
     "The constants with the least mean regret, and of how many; where there was one choice only, "
-    "that."
+    "that. One at the edge of what was tried might be beaten by one beyond."
 )
 CLAIMS_NOTE = (
     "Differences are in cumulative regret, paired seed by seed, ± half of their 95 % intervals; in "
     "brackets, as a share of the larger regret (beyond OfflineTree's, where that was run). ✓ is as "
-    "claimed, ✗ is not, – cannot be said. A claim is reproduced if all its numbers are as claimed, "
-    "and undecided if nothing can be said of any: more seeds would help."
+    "claimed, ✗ is not, – cannot be said or was not run. A claim is reproduced if all its numbers "
+    "are as claimed, in part if some are, and not reproduced if none is and one is not. It is "
+    "undecided if nothing can be said of any, where more seeds would help."
 )
 
 
@@ -61,8 +73,14 @@ def regret_rows(results: Results) -> Table:
             if label != BASELINE and (cell := cells[row][column]) is not None
         }
         if len(means) > 1:
-            best.add((min(means, key=means.__getitem__), column + 1))
+            best |= {(row, column + 1) for row in means if means[row] == min(means.values())}
     return Table(["policy", *results.environments], rows, frozenset(best))
+
+
+def regret_note(results: Results) -> str:
+    """Return how the table of regrets is to be read."""
+    aside = f"; {BASELINE}, which sees all labels, aside" if BASELINE in results.labels else ""
+    return f"{REGRET_NOTE}{aside}."
 
 
 def regret_of(cell: Cell | None) -> str:
@@ -99,7 +117,8 @@ def constants_rows(results: Results) -> Table | None:
         for environment in results.environments:
             constants = best_constants(results, label, environment) or NOTHING
             tried = len(results.variants(label, environment))
-            row.append(f"{constants} (of {tried})" if tried > 1 else constants)
+            edge = ", the edge" if at_edge(results, label, environment) else ""
+            row.append(f"{constants} (of {tried}{edge})" if tried > 1 else constants)
         rows.append(row)
     return Table(["policy", *results.environments], rows) if rows else None
 
@@ -115,10 +134,40 @@ def facts(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def missing_note(results: Results) -> str:
-    """Return how many runs are missing, in words."""
-    runs = "run is" if results.missing == 1 else "runs are"
-    return f"{results.missing:,} {runs} missing: not done yet, or failed."
+def environment_rows(results: Results) -> Table:
+    """Return what each environment is."""
+    rows = [
+        [
+            name,
+            f"{about.arms:,}",
+            f"{about.features:,}",
+            DRAWN if about.rows is None else f"{about.rows:,}",
+        ]
+        for name, about in results.about.items()
+    ]
+    return Table(["environment", "arms", "features", "rows"], rows)
+
+
+def remarks(results: Results) -> list[tuple[str, str]]:
+    """Return what is to be remarked of environments: their names, and what."""
+    return [(name, text) for name, about in results.about.items() for text in about.remarks]
+
+
+def left_out(results: Results) -> list[tuple[str, str]]:
+    """Return what is not in the results: its name, and why."""
+    found = [(name, f"was skipped: {reason}") for name, reason in results.skipped.items()]
+    found += [(what, f"was not run: it {reason}") for what, reason in results.left_out.items()]
+    found += [(run, f"failed: {error}") for run, error in results.failures.items()]
+    waiting = results.missing - len(results.failures)
+    if waiting > 0:
+        found.append((_runs(waiting), "not done yet; the same command again goes on"))
+    for version, count in results.others.items():
+        found.append((_runs(count), f"of version {version}, kept and not used"))
+    return found
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} run{'' if count == 1 else 's'}"
 
 
 def seeds_of(results: Results) -> str:

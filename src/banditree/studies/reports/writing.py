@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from banditree.studies.reports.claims import Claim, judge
+from banditree.studies.reports import tables
+from banditree.studies.reports.claims import judge
 from banditree.studies.reports.markdown import markdown
 from banditree.studies.reports.page import page
-from banditree.studies.reports.tables import as_text, regret_rows
 from banditree.studies.summary import Results
 
-__all__ = ["regret_table", "write_report"]
+__all__ = ["regret_table", "summary", "write_report"]
 
 FIGURES = "figures"
 
@@ -18,7 +18,22 @@ def regret_table(results: Results) -> str:
 
     Means over seeds ± half of their 95 % intervals, each policy with its best constants.
     """
-    return as_text(regret_rows(results))
+    return tables.as_text(tables.regret_rows(results))
+
+
+def summary(results: Results) -> str:
+    """Return what is most worth knowing, as text for a terminal."""
+    parts = [
+        f"cumulative regret over {results.horizon:,} steps, mean ± half of its 95 % interval; "
+        f"seeds: {tables.seeds_of(results)}",
+        regret_table(results),
+    ]
+    constants = tables.constants_rows(results)
+    if constants is not None:
+        parts.append(f"constants\n{tables.as_text(constants)}")
+    notes = [f"{name}: {text}" for name, text in tables.remarks(results)]
+    notes += [f"{name} {text}" for name, text in tables.left_out(results)]
+    return "\n\n".join([*parts, "\n".join(notes)] if notes else parts) + "\n"
 
 
 def write_report(results: Results, folder: str | Path) -> Path:
@@ -39,7 +54,8 @@ def write_report(results: Results, folder: str | Path) -> Path:
     from banditree.studies.reports.svg import Colours, inlined
 
     folder = Path(folder)
-    claims, colours = _claims(results), Colours()
+    claims = judge(results) if results.command else []
+    colours = Colours()
     linked, inside = [], []
     for shown in illustrations(results):
         svg, _ = save_figure(shown.draw(), folder / FIGURES, shown.name)
@@ -49,12 +65,6 @@ def write_report(results: Results, folder: str | Path) -> Path:
     _write(folder / "report.md", markdown(results, claims, linked))
     css = colours.css(dark=False), colours.css(dark=True)
     return _write(folder / "report.html", page(results, claims, inside, css))
-
-
-def _claims(results: Results) -> list[Claim]:
-    """Return the paper's claims if the study can say something on any of them."""
-    claims = judge(results)
-    return claims if any(claim.verdict != "not tested" for claim in claims) else []
 
 
 def _write(path: Path, text: str) -> Path:

@@ -139,3 +139,9 @@ def test_a_description_is_what_json_can_hold():
     assert list(found) == ["arms", "features", "rows", "remarks"]
     assert (found["arms"], found["features"], found["rows"]) == (2, 2, 25)
     assert len(found["remarks"]) == 5
+
+
+def test_a_label_that_is_a_number_is_remarked() -> None:
+    frame = pd.DataFrame({"x": [1, 2] * 15, "price": [i + 0.5 for i in range(30)]})
+    (remark,) = Classification(frame, "price").describe().remarks
+    assert remark.startswith("the label 'price' has 30 different values in 30 rows")

@@ -284,6 +284,13 @@ def test_no_network(monkeypatch, cache, key):
     )
 
 
+def test_a_folder_of_data_that_is_not_there(monkeypatch, archive, tmp_path):
+    monkeypatch.setenv("BANDITREE_DATA", str(tmp_path / "nowhere"))
+    archive.files.clear()
+    assert message_of("adult").startswith("data set 'adult' is neither in $BANDITREE_DATA (")
+    assert "nowhere, where there is no folder) nor in the cache" in message_of("adult")
+
+
 def test_a_server_that_does_not_answer(monkeypatch):
     monkeypatch.setattr(download, "TIMEOUT", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:

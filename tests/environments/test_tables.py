@@ -211,3 +211,17 @@ def test_dates_in_files_are_named(tmp_path: Path):
     with pytest.raises(bt.InvalidParameterError, match="hold them: 'signup', 'hour'; name"):
         Classification.from_file(path, "label")
     assert Classification.from_file(path, "label", unused=["signup", "hour"]).features == ("x",)
+
+
+def test_the_numbers_of_rows_of_pandas_are_no_feature(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [3, 4, 5], "bought": ["a", "b", "a"]})
+    frame.iloc[[2, 0, 1]].to_parquet(tmp_path / "part.parquet")
+    assert "__index_level_0__" in pyarrow.parquet.read_table(tmp_path / "part.parquet").column_names
+    assert read_table(tmp_path / "part.parquet").column_names == ["age", "bought"]
+
+
+def test_columns_named_by_numbers() -> None:
+    frame = pd.DataFrame([[3, 1.5], [4, 2.5], [5, 3.5]]).assign(bought=["a", "b", "a"])
+    assert Classification(frame, "bought", unused=["1"]).features == ("0",)
+    with pytest.raises(bt.InvalidParameterError, match="unused: the table has no column '7'"):
+        Classification(frame, "bought", unused=["7"])

@@ -21,7 +21,7 @@ from banditree.environments.tables import (
     time_columns,
 )
 from banditree.errors import InvalidParameterError
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import Arm, FloatArray
 
 __all__ = ["Classification"]
 
@@ -80,8 +80,9 @@ class Classification(Environment):
         self.name = name
         self.label = label
         batch = open_table(table)
+        known = [str(column) for column in batch.names]  # pandas has columns named by numbers too
         for what, names in (("label", [label]), ("unused", unused), ("categorical", categorical)):
-            _check_names(what, names, batch.names)
+            _check_names(what, names, known)
         labels = _read_labels(batch, label)
         _check_dropped(dropped, labels.arms, label)
         self.arms = tuple(arm for arm in labels.arms if arm not in dropped)
@@ -89,10 +90,10 @@ class Classification(Environment):
         self._rows = np.flatnonzero(place[labels.ids] >= 0)
         self._classes = place[labels.ids[self._rows]]
         self._n_all, self._n_unlabelled = batch.length, int((labels.ids < 0).sum())
-        features = [str(f) for f in batch.names if f != label and f not in unused]
+        features = [f for f in known if f != label and f not in unused]
         if not features:
             raise InvalidParameterError(f"the table has no feature beside the label {label!r}")
-        _check_times([name for name in time_columns(batch) if name in features])
+        _check_times([name for name in map(str, time_columns(batch)) if name in features])
         self._columns = {f: read_column(batch, f, categorical=f in categorical) for f in features}
 
     @classmethod
@@ -157,6 +158,11 @@ class Classification(Environment):
     def describe(self) -> Description:
         """Return what there is to know: rows left out, and features that only name the rows."""
         remarks = self._left_out()
+        if self.n_rows >= FEWEST_ROWS and len(self.arms) > self.n_rows / 2:
+            remarks.append(
+                f"the label {self.label!r} has {len(self.arms):,} different values in "
+                f"{self.n_rows:,} rows, and each is an arm; is it a class at all?"
+            )
         for name, column in self._columns.items():
             different = _count_values(column, self._rows)
             if self.n_rows >= FEWEST_ROWS and different > self.n_rows / 2:
@@ -218,7 +224,7 @@ def _count_values(column: Column, rows: NDArray[np.intp]) -> int:
     return int(seen[:-1].sum())  # a missing value has id -1, the last
 
 
-def _check_times(names: Sequence[FeatureName]) -> None:
+def _check_times(names: Sequence[str]) -> None:
     if names:
         raise InvalidParameterError(
             "dates and times are no features, and these columns hold them: "
@@ -238,13 +244,12 @@ def _check_dropped(dropped: Sequence[Arm], arms: list[Arm], label: str) -> None:
         raise InvalidParameterError(f"dropped leaves {left} of the classes of {label!r}, not 2")
 
 
-def _check_names(what: str, names: Sequence[str], columns: Sequence[FeatureName]) -> None:
+def _check_names(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     if isinstance(names, str):
         raise InvalidParameterError(f"{what} must be a list of column names, got {names!r}")
     for name in names:
-        if name in columns:
+        if name in known:
             continue
-        known = [str(column) for column in columns]
         close = get_close_matches(str(name), known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(known)}"
         raise InvalidParameterError(f"{what}: the table has no column {name!r}; {hint}")

@@ -125,12 +125,19 @@ def download(dataset: Dataset, original: Original, path: Path, progress: bool) -
         except requests.RequestException as error:
             raise DataError(
                 f"data set {dataset.key!r} is neither in $BANDITREE_DATA "
-                f"({data_folder() or 'not set'}) nor in the cache ({cache_folder()}), and its "
+                f"({_data_place()}) nor in the cache ({cache_folder()}), and its "
                 f"download failed: {reason(error, url)}; {how_to_get(dataset.key)}"
             ) from error
         finally:
             for response in responses:
                 response.close()  # the downloader leaves it open when something goes wrong
+
+
+def _data_place() -> str:
+    folder = data_folder()
+    if folder is None:
+        return "not set"
+    return str(folder) if folder.is_dir() else f"{folder}, where there is no folder"
 
 
 def reason(error: Any, url: str) -> str:

@@ -53,7 +53,7 @@ def read_table(path: Path) -> Any:
         if path.name.lower().endswith(".parquet"):
             import pyarrow.parquet
 
-            return pyarrow.parquet.read_table(path, use_threads=False)
+            return _without_index(pyarrow.parquet.read_table(path, use_threads=False))
         if path.name.lower().endswith((".csv", ".csv.gz")):
             return _read_csv(path)
     except InvalidParameterError:
@@ -67,6 +67,13 @@ def read_table(path: Path) -> Any:
     raise InvalidParameterError(
         f"{str(path)!r} is neither Parquet nor CSV; the name must end in .parquet, .csv or .csv.gz"
     )
+
+
+def _without_index(table: Any) -> Any:
+    """Return a table without the numbers of rows that pandas has written beside its columns."""
+    added = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    unnamed = [name for name in table.column_names if name in added and name.startswith("__index_")]
+    return table.drop_columns(unnamed)
 
 
 def _read_csv(path: Path) -> Any:
@@ -154,7 +161,8 @@ def _holds_times(series: "nw.Series[Any]") -> bool:
 def read_column(batch: Batch, name: str, *, categorical: bool) -> Column:
     """Return a column of a table."""
     try:
-        column = batch.column(batch.names.index(name), "category" if categorical else "unknown")
+        index = [str(known) for known in batch.names].index(name)
+        column = batch.column(index, "category" if categorical else "unknown")
     except InvalidContextError as error:
         raise InvalidParameterError(f"column {name!r}: {error}") from None
     if column.numbers is not None:

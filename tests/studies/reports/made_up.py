@@ -55,6 +55,11 @@ def results(cells: Sequence[Cell], **changes: Any) -> Results:
     return Results(cells=list(cells), **(about | changes))
 
 
+def small(**changes: Any) -> Results:
+    """Results of two policies in a shop."""
+    return results([cell("TreeHeuristic", "shop", 0.2), cell("Uniform", "shop", 0.5)], **changes)
+
+
 LEARNT = [0.1, 0.05, 0.02, 0.01, 0.005, 0.005, 0.005, 0.002, 0.002, 0.002]
 CAUGHT_UP = [0.9, 0.88, 0.86, 0.84, 0.84, 0.82, 0.80, 0.78, 0.76, 0.76]
 ALPHAS = {0.0001: 1.2, 0.001: 1.1, 0.01: 1.0, 0.1: 1.05, 1.0: 1.4, 10.0: 1.6}

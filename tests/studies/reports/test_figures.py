@@ -10,8 +10,6 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import PolyCollection
 from scipy import integrate, stats
 
 from banditree.environments.sports_ads import CLICKS
@@ -25,7 +23,8 @@ from banditree.studies.reports.figures import (
 )
 from banditree.studies.reports.style import STYLES, style_of
 from banditree.studies.reports.theorem import CASES, TwoArms, choice_difference, theorem_figure
-from studies.reports.made_up import PAPER, cell, everywhere, paper, results
+from studies.reports.drawn import assert_readable, bands_of, labels_of, lines_of, texts_of
+from studies.reports.made_up import PAPER, cell, everywhere, exact, paper, results
 
 DATA_SETS = ["adult", "shuttle", "covertype", "census"]
 # All policies of a full study end close to each other: the labels must make room.
@@ -49,60 +48,9 @@ FIGURES = {
 }
 
 
-def drawn(figure):
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    return canvas.get_renderer()
-
-
-def texts_of(axes):
-    """All text of a panel that is to be seen."""
-    found = [*axes.texts, axes.title, axes._left_title, axes._right_title]
-    if axes.get_legend():
-        found += axes.get_legend().get_texts()
-    if axes.axison:
-        found += [axes.xaxis.label, axes.yaxis.label]
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            found += [t.label1 for t in axis.get_major_ticks() if low <= t.get_loc() <= high]
-    return [text for text in found if text.get_text()]
-
-
-def box_of(text, renderer):
-    patch = text.get_bbox_patch()
-    return (patch or text).get_window_extent(renderer)
-
-
-def labels_of(axes):
-    return [text.get_text() for text in axes.texts]
-
-
-def lines_of(axes):
-    """The curves of a panel, without lines across it and keys beside it."""
-    return [line for line in axes.lines if len(line.get_xdata()) > 10]
-
-
-def bands_of(axes):
-    return [band for band in axes.collections if isinstance(band, PolyCollection)]
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_text_overlaps_or_is_cut_off(name):
-    figure = FIGURES[name]()
-    renderer = drawn(figure)
-    boxes = [
-        (text.get_text(), box_of(text, renderer)) for axes in figure.axes for text in texts_of(axes)
-    ]
-    assert len(boxes) > 5
-    for (one, box), (other, next_to) in itertools.combinations(boxes, 2):
-        overlap = box.intersection(box, next_to)
-        # Two pixels at 100 dots per inch: descenders and the empty space around letters.
-        assert overlap is None or min(overlap.width, overlap.height) < 2, (one, other)
-    for text, box in boxes:
-        assert figure.bbox.x0 - 1 <= box.x0, text
-        assert figure.bbox.y0 - 1 <= box.y0, text
-        assert box.x1 <= figure.bbox.x1 + 1, text
-        assert box.y1 <= figure.bbox.y1 + 1, text
+    assert_readable(FIGURES[name]())
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -234,6 +182,40 @@ class TestRegret:
         assert axes.get_ylim()[0] == 0
 
 
+class TestLimits:
+    """Of the axis of regret, if two seeds make bands that are far wider than all else."""
+
+    CELLS = (
+        exact("LinUCB", "adult", {0: 150, 1: 250}),
+        exact("Uniform", "adult", {0: 190, 1: 200}),
+        exact("OfflineTree", "adult", {0: 95, 1: 105}),
+    )
+
+    def test_are_those_of_the_lines(self):
+        (axes,) = regret_figure(results(self.CELLS), ["adult"]).axes
+        low, high = axes.get_ylim()
+        assert low == 0
+        assert 200 * 1.5 <= high < 200 * 1.6
+        assert min(path.vertices[:, 1].min() for b in bands_of(axes) for path in b.get_paths()) == 0
+        assert all(band.get_clip_on() for band in bands_of(axes))
+
+    def test_of_relative_regret(self):
+        (axes,) = regret_figure(results(self.CELLS), ["adult"], relative=True).axes
+        low, high = axes.get_ylim()
+        assert low < -10
+        assert 100 * 1.5 <= high - low < 100 * 1.7
+        assert min(band.get_paths()[0].vertices[:, 1].min() for band in bands_of(axes)) < -400
+
+    def test_show_bands_that_are_not_wide(self):
+        one = exact("LinUCB", "shop", dict(enumerate([90, 100, 110, 100, 100])))
+        (axes,) = regret_figure(results([one]), ["shop"]).axes
+        assert axes.get_ylim() == pytest.approx((0, 1.05 * (one.mean + one.half_width)))
+
+    def test_without_regret(self):
+        (axes,) = regret_figure(results([exact("LinUCB", "shop", {0: 0, 1: 0})]), ["shop"]).axes
+        assert axes.get_ylim() == (0, 1)
+
+
 class TestStyles:
     def test_all_differ_in_colour_and_in_marker(self):
         for part in ("colour", "marker"):
@@ -336,7 +318,7 @@ class TestTheorem:
                 weight = (i * arms.ratio > j) + 0.5 * (i * arms.ratio == j)
                 bootstrap += weight * first[i] * second[j]
             one, other = (
-                stats.beta(1 + round(p * m), 1 + m - round(p * m))
+                stats.beta(round(p * m), m - round(p * m))
                 for p, m in zip(arms.shares, (n, n_second), strict=True)
             )
             thompson, _ = integrate.quad(lambda x, a, b: a.pdf(x) * b.cdf(x), 0, 1, (one, other))

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from banditree.studies.reports.constants import best_constants
+from banditree.studies.reports.constants import best_constants, varying
 from banditree.studies.reports.style import (
     INK,
+    LABEL_FONT,
     LABEL_SIZE,
     SHADES,
+    TITLE_FONT,
     Axes,
     ConnectionPatch,
     Figure,
@@ -17,6 +20,7 @@ from banditree.studies.reports.style import (
     ScaledTranslation,
     StrMethodFormatter,
     Style,
+    broken,
     printed,
     save_figure,
     style_of,
@@ -31,21 +35,67 @@ UNITS = {"sports": "clicks"} | dict.fromkeys(("adult", "shuttle", "covertype", "
 POINTS = 120  # of a curve, in a figure
 MARKERS = 6  # on a curve
 WIDTH = {1: 6.2, 2: 8.6}  # inches, by the number of columns
-PANEL_HEIGHT = 2.6  # inches, at least
+PANEL_HEIGHT = {1: 3.4, 2: 2.6}  # at least
 LINE_HEIGHT = 0.17  # inches from one label to the next
 KEY_OFFSET = 18  # points from the axes to the marker of a label
-# What a panel needs above and below its axes, inches.
-FRAME_HEIGHT = 0.75
+TEXT_OFFSET = 6  # points from there to the label
+# What a panel needs above and below its axes, and at the left besides numbers, inches.
+FRAME_HEIGHT, FRAME_WIDTH = 0.75, 0.4
+# How much of a panel's width a label may take. If it must be broken, then where the curves get
+# more room.
+WIDEST, WIDEST_BROKEN = 0.36, 0.3
+TITLE_LINES = LABEL_LINES = 2  # at most
+# A title that takes more of a panel's width may reach over labels; so many points are below it.
+LONG_TITLE, LONG_TITLE_PAD = 0.4, 10
+MOST_TICKS = 5  # on an axis, besides that at its beginning
+TICK_GAP = 0.06  # inches between numbers, at least
+TICK_STEPS = (1, 2, 2.5, 5, 10)  # horizons are multiples of these, and have a number then
+# How much longer bands may make the axis of regret. With few seeds they are so wide that curves
+# would look flat.
+WIDENED = 0.5
+MARGIN = 0.05  # of the axis of regret, beyond what is drawn
 
 
 @dataclass(frozen=True)
 class Line:
-    """A curve, and the text at its right end."""
+    """A curve, and the text at its right end.
+
+    Attributes
+    ----------
+    variant
+        One of many choices of constants. So many bands would hide each other, and its constants
+        are never left out.
+    """
 
     cell: Cell
     text: str
     style: Style
-    banded: bool = True
+    variant: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a panel shows: curves, and what they are.
+
+    Attributes
+    ----------
+    signed
+        Whether regret can be negative.
+    """
+
+    title: str
+    regret: str
+    lines: list[Line]
+    signed: bool
+
+
+class Curve(NamedTuple):
+    """What is drawn of a line: the mean, and the band from low to high."""
+
+    steps: FloatArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
 
 
 @printed
@@ -72,13 +122,12 @@ def regret_figure(
         Which policies; by default all.
     """
     shown = results.labels if labels is None else labels
-    panels = {name: regret_lines(results, name, shown, relative) for name in environments}
-    figure, axes, height = _grid(
-        len(panels), max((len(lines) for lines in panels.values()), default=0)
+    return _figure(
+        [
+            _panel(results, name, regret_lines(results, name, shown, relative), relative)
+            for name in environments
+        ]
     )
-    for panel, (environment, lines) in zip(axes, panels.items(), strict=True):
-        _draw(panel, lines, environment, regret_axis(results, environment, relative), height)
-    return figure
 
 
 @printed
@@ -105,17 +154,16 @@ def constants_figure(
     """
     variants = results.variants(label, environment)
     variants.sort(key=lambda cell: [_number(value) for value in cell.parameters.values()])
-    lines = []
+    lines, names = [], varying(results, label)
     for i, variant in enumerate(variants):
         shade = SHADES[round(i * (len(SHADES) - 1) / max(1, len(variants) - 1))]
-        text = f"{label}, {variant.constants}"
-        # Neighbours differ in their dashes too. So many bands would hide each other.
-        lines.append(Line(variant, text, Style(shade, (4, 1.2) if i % 2 else ()), banded=False))
+        constants = [f"{k}={v}" for k, v in variant.parameters.items() if k in names]
+        # Neighbours differ in their dashes too.
+        style = Style(shade, (4, 1.2) if i % 2 else ())
+        lines.append(Line(variant, ", ".join([label, *constants]), style, variant=True))
     lines = _related(results, lines, relative)
     lines += regret_lines(results, environment, others, relative)
-    figure, (axes,), height = _grid(1, len(lines))
-    _draw(axes, lines, environment, regret_axis(results, environment, relative), height)
-    return figure
+    return _figure([_panel(results, environment, lines, relative)])
 
 
 def regret_lines(
@@ -147,64 +195,140 @@ def _related(results: Results, lines: list[Line], relative: bool) -> list[Line]:
     return [line for line in related if line.cell.seeds]
 
 
-def regret_axis(results: Results, environment: str, relative: bool) -> str:
-    """Return what the regret of an environment is, with its unit."""
-    what = "Cumulative regret"
-    if relative and results.baseline(environment) is not None:
-        what = f"Regret beyond {BASELINE}"
-    return f"{what} ({UNITS.get(environment, 'reward')})"
+def _panel(results: Results, environment: str, lines: list[Line], relative: bool) -> Panel:
+    signed = relative and results.baseline(environment) is not None
+    what = f"Regret beyond {BASELINE}" if signed else "Cumulative regret"
+    return Panel(environment, f"{what} ({_unit(results, environment)})", lines, signed)
+
+
+def _unit(results: Results, environment: str) -> str:
+    about = results.about.get(environment)
+    # Of rows with a right class, regret is the number of wrong ones.
+    is_classified = about is not None and about.rows is not None
+    return UNITS.get(environment, "errors" if is_classified else "reward")
 
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _grid(panels: int, lines: int) -> tuple[Figure, list[Axes], float]:
-    """Return a figure, so many axes with room for so many labels, and the height of a panel."""
-    columns = min(2, max(1, panels))
-    rows = -(-panels // columns)
-    height = max(PANEL_HEIGHT, FRAME_HEIGHT + LINE_HEIGHT * (lines + 1))
-    if panels == 1:
-        height = max(height, 3.4)
+def _figure(panels: Sequence[Panel]) -> Figure:
+    """Draw panels, in two columns if there are several."""
+    columns = min(2, max(1, len(panels)))
+    rows = -(-len(panels) // columns)
+    width = WIDTH[columns] / columns
+    panels = [_fitted(panel, width) for panel in panels]
+    # What a title takes beyond its first line is not there for labels.
+    frame = FRAME_HEIGHT + LINE_HEIGHT * max((p.title.count("\n") for p in panels), default=0)
+    titles = [text for panel in panels for text in panel.title.split("\n")]
+    texts = max((sum(map(_count, panel.lines)) for panel in panels), default=0)
+    height = max(PANEL_HEIGHT[columns], frame + LINE_HEIGHT * (texts + 1))
+    is_long = max(map(TITLE_FONT.width, titles), default=0) > LONG_TITLE * width
     figure = Figure(figsize=(WIDTH[columns], height * max(1, rows)))
-    return figure, [figure.add_subplot(rows, columns, i + 1) for i in range(panels)], height
+    for i, panel in enumerate(panels):
+        axes = figure.add_subplot(rows, columns, i + 1)
+        _draw(axes, panel)
+        axes.set_title(panel.title, pad=LONG_TITLE_PAD if is_long else None)
+        _label_ends(axes, panel.lines, LINE_HEIGHT / (height - frame))
+    _set_steps(figure, panels, width)
+    return figure
 
 
-def _draw(axes: Axes, lines: list[Line], title: str, regret: str, height: float) -> None:
-    axes.set_title(title)
+def _fitted(panel: Panel, width: float) -> Panel:
+    """Return a panel with texts that leave room for the curves if it is so many inches wide."""
+    # A title begins above the axes and ends where the labels do.
+    title = broken(panel.title, width - 2 * FRAME_WIDTH, TITLE_FONT, most=TITLE_LINES)
+    lines = [replace(line, text=end_text(line, width)) for line in panel.lines]
+    return replace(panel, title="\n".join(title), lines=lines)
+
+
+def end_text(line: Line, width: float) -> str:
+    """Return what is written at the end of a line in a panel that is so many inches wide."""
+    if LABEL_FONT.width(line.text) <= WIDEST * width:
+        return line.text
+    most = WIDEST_BROKEN * width
+    whole = broken(line.text, most, LABEL_FONT)
+    if line.variant or len(whole) <= LABEL_LINES:
+        return "\n".join(whole)
+    # The constants are in a table of the report.
+    return "\n".join(broken(line.cell.label, most, LABEL_FONT, most=LABEL_LINES))
+
+
+def _count(line: Line) -> int:
+    return 1 + line.text.count("\n")
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel("Steps")
-    axes.set_ylabel(regret)
+    axes.set_ylabel(panel.regret)
+    axes.yaxis.set_major_locator(MaxNLocator(MOST_TICKS))
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(5))
-        axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    lowest = min([_draw_line(axes, line, order=i) for i, line in enumerate(lines)], default=0)
-    if lowest < -0.05 * axes.get_ylim()[1]:
+        axis.set_major_formatter(StrMethodFormatter("{x:,.12g}"))
+    curves = [curve_of(line, panel.signed) for line in panel.lines]
+    for i, (line, curve) in enumerate(zip(panel.lines, curves, strict=True)):
+        _draw_line(axes, line.style, curve, order=i)
+    low, high = regret_limits(curves)
+    if low < 0:
         axes.axhline(0, color=INK, linewidth=0.7, zorder=1)
-    else:
-        axes.set_ylim(bottom=0)
-    axes.set_xlim(0, max((line.cell.steps[-1] for line in lines), default=1))
-    _label_ends(axes, lines, height)
+    axes.set_ylim(low, high)
+    axes.set_xlim(0, max((curve.steps[-1] for curve in curves), default=1))
 
 
-def _draw_line(axes: Axes, line: Line, order: int) -> float:
-    """Draw a curve with its band; return the lowest point of both."""
-    steps, middle, half = thinned(line.cell)
-    style = line.style
-    if not line.banded or len(line.cell.seeds) < 2:
-        half = np.zeros_like(middle)
-    else:
-        band = axes.fill_between(steps, middle - half, middle + half, linewidth=0.4, zorder=2)
+def curve_of(line: Line, signed: bool) -> Curve:
+    """Return what is drawn of a line, given whether regret can be negative."""
+    steps, mean, half = thinned(line.cell)
+    if line.variant or len(line.cell.seeds) < 2:
+        half = np.zeros_like(mean)
+    low = mean - half
+    # Student's law does not know that regret is not negative.
+    return Curve(steps, mean, low if signed else np.maximum(low, np.minimum(mean, 0)), mean + half)
+
+
+def regret_limits(curves: Sequence[Curve]) -> tuple[float, float]:
+    """Return where the axis of regret begins and ends: the means, and as much of bands as goes."""
+    low = min((curve.mean.min() for curve in curves), default=0.0)
+    high = max((curve.mean.max() for curve in curves), default=0.0)
+    below = low - min((curve.low.min() for curve in curves), default=0.0)
+    above = max((curve.high.max() for curve in curves), default=0.0) - high
+    wanted = below + above
+    if low < high and wanted > WIDENED * (high - low):
+        share = WIDENED * (high - low) / wanted
+        below, above = share * below, share * above
+    low, high = low - below, high + above
+    margin = MARGIN * (high - low)
+    high = high + margin or 1.0
+    return (float(low - margin) if low < -0.05 * high else 0.0), float(high)
+
+
+def _draw_line(axes: Axes, style: Style, curve: Curve, order: int) -> None:
+    if (curve.low < curve.high).any():
+        band = axes.fill_between(curve.steps, curve.low, curve.high, linewidth=0.4, zorder=2)
         band.set_facecolor((style.colour, 0.13))
         band.set_edgecolor((style.colour, 0.45))
-    (drawn,) = axes.plot(steps, middle, color=style.colour, clip_on=False, zorder=3)
+    (drawn,) = axes.plot(curve.steps, curve.mean, color=style.colour, clip_on=False, zorder=3)
     if style.dashes:
         drawn.set_dashes(style.dashes)
     if style.marker:
         drawn.set_marker(style.marker)
         # Each policy's markers begin a little later, so that they do not hide each other.
-        stride = max(1, len(steps) // MARKERS)
+        stride = max(1, len(curve.steps) // MARKERS)
         drawn.set_markevery((stride // 2 + order * stride // 10, stride))
-    return float((middle - half).min())
+
+
+def _set_steps(figure: Figure, panels: Sequence[Panel], width: float) -> None:
+    """Put as many numbers on the axes of steps as there is room for; all are equally wide."""
+    texts = [text for panel in panels for line in panel.lines for text in line.text.split("\n")]
+    numbers = [f"{end:,.0f}" for axes in figure.axes for end in axes.get_ylim()]
+    beside = FRAME_WIDTH + (KEY_OFFSET + TEXT_OFFSET) / 72
+    for group in (texts, numbers):
+        beside += max(map(LABEL_FONT.width, group), default=0)
+    for axes in figure.axes:
+        _, end = axes.get_xlim()
+        # The last number is often longer than that before it.
+        last, before = (LABEL_FONT.width(f"{number:,.0f}") for number in (end, 0.8 * end))
+        needed = (last + before) / 2 + TICK_GAP
+        ticks = max(1, min(MOST_TICKS, int((width - beside) / needed)))
+        axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=TICK_STEPS, integer=True))
 
 
 def thinned(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -215,16 +339,19 @@ def thinned(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.concatenate([[0.0], cell.steps[keep]]), middle, half
 
 
-def _label_ends(axes: Axes, lines: list[Line], height: float) -> None:
+def _label_ends(axes: Axes, lines: list[Line], gap: float) -> None:
     """Write at the right what each curve is, in the order of their ends and without overlap."""
     low, high = axes.get_ylim()
     ends = [(line.cell.mean - low) / (high - low) for line in lines]
-    places = spread(ends, LINE_HEIGHT / (height - FRAME_HEIGHT))
+    # A place for each line of text; those of one label stay together since they want the same.
+    counts = [_count(line) for line in lines]
+    places = iter(spread(np.repeat(ends, counts).tolist(), gap))
     at_key, at_text = (
         axes.transAxes + ScaledTranslation(points / 72, 0, axes.figure.dpi_scale_trans)
-        for points in (KEY_OFFSET, KEY_OFFSET + 6)
+        for points in (KEY_OFFSET, KEY_OFFSET + TEXT_OFFSET)
     )
-    for line, end, place in zip(lines, ends, places, strict=True):
+    for line, end, count in zip(lines, ends, counts, strict=True):
+        place = float(np.mean([next(places) for _ in range(count)]))
         colour = line.style.colour
         leader = ConnectionPatch(
             (1, end), (1, place), axes.transAxes, at_key, color=colour, linewidth=1.0

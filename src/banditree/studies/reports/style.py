@@ -4,6 +4,7 @@ Nothing here uses pyplot or leaves a setting changed. A figure that is made agai
 results is the same to the byte.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ try:
     import matplotlib
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties
     from matplotlib.patches import ConnectionPatch
+    from matplotlib.textpath import text_to_path
     from matplotlib.ticker import FuncFormatter, MaxNLocator, StrMethodFormatter
     from matplotlib.transforms import ScaledTranslation
 except ImportError:
@@ -31,25 +34,29 @@ __all__ = [
     "Axes",
     "ConnectionPatch",
     "Figure",
+    "Font",
     "FuncFormatter",
     "MaxNLocator",
     "ScaledTranslation",
     "StrMethodFormatter",
     "Style",
+    "broken",
     "printed",
     "save_figure",
+    "shortened",
     "style_of",
 ]
 
 INK, GRID, PAPER = "#1a1a1a", "#d9d9d9", "#ffffff"
-FONT_SIZE, LABEL_SIZE = 9.0, 8.0
+FAMILY = "DejaVu Sans"  # comes with matplotlib, so it is there on every machine
+FONT_SIZE, LABEL_SIZE, TITLE_SIZE = 9.0, 8.0, 10.0
 RESOLUTION = 200  # dots per inch, of PNG
 
 SETTINGS: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there on every machine
+    "font.family": FAMILY,
     "font.size": FONT_SIZE,
     "axes.labelsize": FONT_SIZE,
-    "axes.titlesize": FONT_SIZE + 1,
+    "axes.titlesize": TITLE_SIZE,
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "xtick.labelsize": LABEL_SIZE,
@@ -158,3 +165,75 @@ def style_of(label: str, labels: Sequence[str]) -> Style:
         OTHER_DASHES[i // len(OTHER_COLOURS) % len(OTHER_DASHES)],
         OTHER_MARKERS[i % len(OTHER_MARKERS)],
     )
+
+
+@dataclass(frozen=True)
+class Font:
+    """What a text is written in."""
+
+    size: float
+    bold: bool = False
+
+    def width(self, text: str) -> float:
+        """Return how wide a line is, in inches, whatever the resolution."""
+        weight = "bold" if self.bold else "normal"
+        font = FontProperties(family=FAMILY, size=self.size, weight=weight)
+        return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]) / 72
+
+
+LABEL_FONT, TITLE_FONT = Font(LABEL_SIZE), Font(TITLE_SIZE, bold=True)
+
+
+def broken(text: str, width: float, font: Font, *, most: int | None = None) -> list[str]:
+    """Return a text in lines that are no wider than so many inches.
+
+    Parameters
+    ----------
+    most
+        Lines; the last is shortened if there would be more. By default as many as it takes.
+
+    Examples
+    --------
+    >>> broken("LinUCB, alpha=0.1, regularization=1.0", 1.2, LABEL_FONT)
+    ['LinUCB, alpha=0.1,', 'regularization=1.0']
+    """
+    rest = " ".join(text.split())
+    lines: list[str] = []
+    while font.width(rest) > width and len(rest) > 1 and len(lines) + 1 != most:
+        end = _line_end(rest, width, font)
+        lines.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return [*lines, shortened(rest, width, font)]
+
+
+def _line_end(text: str, width: float, font: Font) -> int:
+    """Return where to break a text that is too wide: between words, or at least parts of one."""
+    room = max(1, _most(width, len(text), lambda n: font.width(text[:n])))
+    space = text.rfind(" ", 0, room + 1)
+    if space > 0:
+        return space
+    return 1 + max(text.rfind(mark, 0, room) for mark in "_-/.") or room
+
+
+def shortened(text: str, width: float, font: Font) -> str:
+    """Return a line without as much of its middle as it takes to be no wider.
+
+    Names that begin alike often differ at their ends.
+
+    Examples
+    --------
+    >>> shortened("visits_of_the_shop_2023", 1.0, LABEL_FONT)
+    'visits_o…op_2023'
+    """
+
+    def cut(kept: int) -> str:
+        return f"{text[: (kept + 1) // 2].rstrip()}…{text[len(text) - kept // 2 :].lstrip()}"
+
+    if font.width(text) <= width or len(text) < 2:
+        return text
+    return cut(max(1, _most(width, len(text), lambda kept: font.width(cut(kept)))))
+
+
+def _most(width: float, letters: int, width_of: Callable[[int], float]) -> int:
+    """Return of how many letters, of fewer than so many, the width is no larger."""
+    return bisect_right(range(1, letters), width, key=width_of)

@@ -92,8 +92,8 @@ def theorem_figure() -> Figure:
             dashes=style.dashes or (None, None),
             label=str(arms),
         )
-    axes.plot(sizes, 0.07 / np.sqrt(sizes), color=INK, linewidth=0.9, dashes=(1, 1.5))
-    axes.text(2500, 0.0013, "slope −1/2", ha="right", va="top", fontsize=LABEL_SIZE)
+    axes.plot(sizes, 0.3 / np.sqrt(sizes), color=INK, linewidth=0.9, dashes=(1, 1.5))
+    axes.text(1000, 0.011, "slope −1/2", ha="left", va="bottom", fontsize=LABEL_SIZE)
     axes.set(xscale="log", yscale="log")
     axes.set_xlabel("n, observations of the first arm")
     axes.set_ylabel("Difference of choice probabilities")

@@ -80,7 +80,7 @@ def _trees() -> list[Illustration]:
     return [
         Illustration(
             "figure-1-golf",
-            "After Figure 1 of the paper, with our numbers: how likely a click on the golf ad is.",
+            "After Figure 1 of the paper, with our own tree: how likely a click on the golf ad is.",
             f"Decision tree. {_rules('golf')}",
             lambda: click_trees_figure(["golf"]),
         ),

@@ -168,7 +168,7 @@ def test_markdown(report):
     assert "| policy | sports | adult | shuttle | covertype | census |" in text
     assert "- Steps of a run: 1,000\n- Seeds: 5 (0 to 4)\n" in text
     assert "- Version: banditree 1.2.3" in text
-    assert "| LinUCB | alpha=0.1 (of 3, the edge) | alpha=0.01 (of 6) |" in text
+    assert "| LinUCB | alpha=0.1\\* (of 3) | alpha=0.01 (of 6) |" in text
     assert "| BanditForest | depth=4 | depth=2 |" in text
     assert text.count("| ✓ reproduced |") == 15
     linked = re.findall(r"^!\[[^\]]{40,}\]\(([^)]*)\)$", text, flags=re.MULTILINE)

@@ -19,8 +19,6 @@ from banditree.studies.summary import Cell, Results
 from banditree.types import FloatArray
 
 __all__ = [
-    "BEATS",
-    "EQUALS",
     "Finding",
     "Verdict",
     "beats",
@@ -43,16 +41,6 @@ Verdict = Literal["reproduced", "not reproduced", "in part", "undecided", "not t
 Holds = bool | None
 Test = Callable[[Difference], Holds]
 
-BEATS = (
-    "A difference counts if the 95 % interval of the paired difference excludes 0, and it is at "
-    "least 5 % of the regret (beyond OfflineTree's, where that was run). If it does not count, and "
-    "the interval reaches beyond 20 % of the regret on the side claimed, nothing can be said."
-)
-EQUALS = (
-    "Two are equal if the 95 % interval of the paired difference includes 0, or the difference is "
-    "under 5 % of the regret (beyond OfflineTree's, where that was run). If the interval also "
-    "reaches beyond 20 % of the regret, nothing can be said."
-)
 MIDDLE, LAST = (0.4, 0.6), (0.8, 1.0)  # shares of the steps
 TENTHS = [(i / 10, (i + 1) / 10) for i in range(10)]
 HALF = len(TENTHS) // 2

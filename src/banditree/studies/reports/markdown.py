@@ -69,7 +69,8 @@ def _claims(claims: list[Claim]) -> str:
         findings = [
             f"{tables.MARKS[finding.holds]} {plain(finding.text)}" for finding in claim.findings
         ]
-        words = f"**{plain(claim.name)}.** {plain(claim.text)}<br>*{plain(claim.rule)}*"
+        rule = f"<br>*{plain(claim.rule)}*" if claim.rule else ""
+        words = f"**{plain(claim.name)}.** {plain(claim.text)}{rule}"
         verdict = f"{tables.SIGNS[claim.verdict]} {claim.verdict}"
         numbers = "<br>".join([*findings, f"`{claim.command}`"])
         lines.append(f"| {words} | {verdict} | {numbers} |")

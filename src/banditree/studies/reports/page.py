@@ -32,11 +32,12 @@ th, td { padding: 0.4rem 0.8rem; border-bottom: 1px solid var(--line); vertical-
 thead th { border-bottom: 2px solid var(--ink); }
 .numbers th + th, .numbers td { text-align: right; white-space: nowrap; }
 .numbers tbody th { font-weight: normal; white-space: nowrap; }
-.best { font-weight: bold; }
+.numbers.wrapped td { white-space: normal; } .best { font-weight: bold; }
 figure { margin: 2rem 0; padding: 0; }
 figure svg { display: block; max-width: 100%; height: auto; }
 figcaption { color: var(--dim); font-size: 0.92rem; max-width: 44rem; margin-top: 0.5rem; }
-.claims td { min-width: 11rem; } .claims ul { margin: 0; padding: 0; list-style: none; }
+.claims { table-layout: fixed; width: 100%; min-width: 44rem; } .claims th + th { width: 10.5rem; }
+.claims th + th + th { width: 52%; } .claims ul { margin: 0; padding: 0; list-style: none; }
 .claims tbody th { font-weight: normal; }
 .claims li { padding-left: 1.3em; text-indent: -1.3em; }
 .rule, .command { color: var(--dim); font-size: 0.86rem; }
@@ -126,7 +127,7 @@ def _regret(results: Results) -> str:
 
 
 def _constants(table: tables.Table) -> str:
-    return f"<p>{escape(tables.CONSTANTS_NOTE)}</p>\n{_table(table)}"
+    return f"<p>{escape(tables.CONSTANTS_NOTE)}</p>\n{_table(table, 'numbers wrapped')}"
 
 
 def _figures(figures: list[tuple[str, str]]) -> str:
@@ -136,7 +137,7 @@ def _figures(figures: list[tuple[str, str]]) -> str:
     )
 
 
-def _table(table: tables.Table) -> str:
+def _table(table: tables.Table, kind: str = "numbers") -> str:
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.header)
     rows = []
     for i, (first, *rest) in enumerate(table.rows):
@@ -147,7 +148,7 @@ def _table(table: tables.Table) -> str:
         rows.append(f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>')
     body = "\n".join(rows)
     return (
-        f'<div class="scroll"><table class="numbers">\n<thead><tr>{head}</tr></thead>\n'
+        f'<div class="scroll"><table class="{kind}">\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table></div>"
     )
 
@@ -168,9 +169,10 @@ def _claim(claim: Claim) -> str:
         f"<li>{tables.MARKS[finding.holds]} {escape(finding.text)}</li>"
         for finding in claim.findings
     )
+    rule = f'<div class="rule">{escape(claim.rule)}</div>' if claim.rule else ""
     return (
         f'<tr><th scope="row"><strong>{escape(claim.name)}.</strong> {escape(claim.text)}'
-        f'<div class="rule">{escape(claim.rule)}</div></th>'
+        f"{rule}</th>"
         f'<td class="verdict {kind}">{tables.SIGNS[claim.verdict]} {claim.verdict}</td>'
         f"<td><ul>{findings}</ul>"
         f'<div class="command"><code>{escape(claim.command)}</code></div></td></tr>'

@@ -37,14 +37,17 @@ REGRET_NOTE = (
 )
 CONSTANTS_NOTE = (
     "The constants with the least mean regret, and of how many; where there was one choice only, "
-    "that. One at the edge of what was tried might be beaten by one beyond."
+    "that. * is at the edge of what was tried: one beyond might be better."
 )
 CLAIMS_NOTE = (
     "Differences are in cumulative regret, paired seed by seed, ± half of their 95 % intervals; in "
-    "brackets, as a share of the larger regret (beyond OfflineTree's, where that was run). ✓ is as "
-    "claimed, ✗ is not, – cannot be said or was not run. A claim is reproduced if all its numbers "
-    "are as claimed, in part if some are, and not reproduced if none is and one is not. It is "
-    "undecided if nothing can be said of any, where more seeds would help."
+    "brackets, as a share of the larger regret (beyond OfflineTree's, where that was run). A "
+    "difference counts if its interval excludes 0 and its share is at least 5 %; if none counts, "
+    "two are equal. But if none counts and the interval reaches beyond a share of 20 %, on the "
+    "side claimed, nothing can be said. ✓ is as claimed, ✗ is not, – cannot be said or was not "
+    "run. A claim is reproduced if all its numbers are as claimed, in part if some are, and not "
+    "reproduced if none is and one is not. It is undecided if nothing can be said of any, where "
+    "more seeds would help."
 )
 
 
@@ -117,8 +120,8 @@ def constants_rows(results: Results) -> Table | None:
         for environment in results.environments:
             constants = best_constants(results, label, environment) or NOTHING
             tried = len(results.variants(label, environment))
-            edge = ", the edge" if at_edge(results, label, environment) else ""
-            row.append(f"{constants} (of {tried}{edge})" if tried > 1 else constants)
+            edge = "*" if at_edge(results, label, environment) else ""
+            row.append(f"{constants}{edge} (of {tried})" if tried > 1 else constants)
         rows.append(row)
     return Table(["policy", *results.environments], rows) if rows else None
 

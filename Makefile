@@ -32,7 +32,7 @@ help:
 	@echo "format       format Python and C++"
 	@echo "stub         write src/banditree/_core.pyi from the compiled core"
 	@echo "bench        how fast trees and policies are"
-	@echo "regret       how well policies do on the five tasks (more than an hour)"
+	@echo "regret       how well policies do on the five tasks (half an hour or more)"
 	@echo "clean        remove the build and the caches; .venv stays"
 
 install: $(INSTALLED)

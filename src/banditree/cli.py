@@ -23,7 +23,7 @@ REPRODUCE_EXAMPLES = """\
 examples:
   banditree reproduce                               all of it in a quick version, minutes
   banditree reproduce --full                        10,000 steps, 10 seeds, all constants:
-                                                    an hour or more on two processors
+                                                    80 minutes on two processors
   banditree reproduce --figure 2                    only what Figure 2 needs
   banditree reproduce --tasks adult --policies TreeHeuristic LinUCB --horizon 5000"""
 RUN = """\

@@ -63,7 +63,7 @@ test-native: $(INSTALLED)
 	build/native-tests/banditree_tests
 
 test-python: $(INSTALLED)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n auto --dist loadfile -m "not slow"
 
 test-slow: $(INSTALLED)
 	$(BIN)/pytest -m slow

@@ -209,7 +209,9 @@ def test_a_regressor_may_learn_binary_rewards() -> None:
 
 
 @pytest.mark.parametrize(
-    "learner", [LogisticRegression, None, "LogisticRegression", object(), StandardScaler()], ids=str
+    "learner",
+    [LogisticRegression, None, "LogisticRegression", object(), StandardScaler()],
+    ids=lambda learner: type(learner).__name__,
 )
 def test_what_is_no_learner_is_refused(learner: Any) -> None:
     message = "learner must be a scikit-learn estimator with fit and predict_proba or predict, got"

@@ -30,3 +30,38 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert isinstance(names["study"], Study)
     assert names["failures"] == []
     assert (tmp_path / "results" / "mine" / "results.sqlite").exists()
+
+
+PAPER = Path(__file__).parents[1] / "docs" / "paper"
+
+
+def test_what_is_said_of_the_claims_is_in_the_report():
+    report = (PAPER / "report.md").read_text(encoding="utf-8")
+    counts = [report.count(f"| {verdict} |") for verdict in ("✓ reproduced", "◐ in part")]
+    counts.append(report.count("| ✗ not reproduced |"))
+    text = (PAPER.parent / "studies.md").read_text(encoding="utf-8")
+    said = re.search(r"(\d+) are reproduced,.*?(\d+) are in part:.*?(\d+) are not:", text, re.S)
+    assert [int(number) for number in said.groups()] == counts
+    assert f"paper's {sum(counts)} claims" in text
+
+
+def regrets(text: str) -> dict[str, list[list[float]]]:
+    """Return means and half intervals by policy, of the table rows in a text."""
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("|") and "±" in line:
+            name, *cells = line.replace("**", "").strip("| ").split(" | ")
+            numbers = [[float(n.replace(",", "")) for n in c.split("±")] for c in cells if c != "—"]
+            found.setdefault(re.findall(r"\w+", name)[0], numbers)
+    return found
+
+
+def test_the_table_of_regrets_is_that_of_the_report():
+    report = (PAPER / "report.md").read_text(encoding="utf-8").split("## Figures")[0]
+    shown = (PAPER.parent / "policies.md").read_text(encoding="utf-8").split("## Regret")[1]
+    found = regrets(report)
+    assert len(regrets(shown)) == 9
+    for label, cells in regrets(shown).items():
+        sports, adult, shuttle, covertype, census = found[label]
+        for cell, exact in zip(cells, (shuttle, adult, covertype, census, sports), strict=True):
+            assert cell == pytest.approx(exact, abs=0.56), label  # whole numbers of tenths

@@ -236,6 +236,27 @@ def test_remarks_are_made_before_the_first_run(tmp_path: Path, capsys: pytest.Ca
     assert "shop: 9 of 27 rows have no label" in capsys.readouterr().err
 
 
+def test_failures_of_the_time_before_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: Any) -> Any:
+        yield from ()
+        raise KeyboardInterrupt
+
+    policies = [PolicySpec("OfflineTree", parameters={"folds": [-1, 3]}), PolicySpec("Uniform")]
+    study = Study(policies, [EnvironmentSpec("digits")], 20, 1)
+    assert len(run_study(study, tmp_path, workers=1, progress=False)) == 1
+    monkeypatch.setattr(runner_module, "outcomes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_study(study, tmp_path, workers=1, progress=False)
+    assert read_results(tmp_path).failures == {}
+    assert read_results(tmp_path).missing == 1
+
+
+def test_what_an_earlier_version_has_noted_is_refused(tmp_path: Path):
+    Store(tmp_path).note("study", {"study": {"name": "old"}, "runs": [], "skipped": {}})
+    with pytest.raises(bt.StateError, match="earlier version; run the study once more"):
+        read_results(tmp_path)
+
+
 def test_the_peak_of_memory_is_measured():
     for _ in range(2):  # what the first has given back is counted again in the second
         with PeakMemory() as measured:

@@ -106,6 +106,7 @@ def test_none_can_be_said(tmp_path: Path):
         (LIN + "alpha = 'big'", "line 2: LinUCB\\(alpha=big\\): alpha must be a number"),
         (LIN + "alpha = []", "line 2: alpha is a list of values to try, and has none"),
         (LIN + "alpha = [1.0, 1.0]", "line 2: alpha is .* and has twice the same"),
+        (LIN + "alpha = {sports = []}", "line 2: alpha is .* and has none"),
         (
             "environments = ['sports']\n[policies.TreeHeuristic]\nprior = [2, 3]",
             "prior must be two numbers .* for \\[2, 3\\] itself write \\[\\[2, 3\\]\\]",

@@ -95,8 +95,8 @@ class _Reader:
             where = ("environments", name)
             self._check(where, settings, ENVIRONMENT_KEYS)
             own = dict(settings)
-            if "file" in own:  # as a whole, for a cluster's processes work in other folders
-                own["file"] = str((self.path.parent / own["file"]).resolve())
+            if "file" in own:
+                own["file"] = str(self.path.parent / own["file"])
             try:
                 specs.append(EnvironmentSpec(name, **own))
             except InvalidParameterError as error:

@@ -29,7 +29,7 @@ class PeakMemory:
 
     def __enter__(self) -> "PeakMemory":
         gc.collect()
-        with suppress(OSError, AttributeError):
+        with suppress(OSError, AttributeError, TypeError):  # where there is no such function
             # What was freed earlier is given back, or a block could use it and seem to need less.
             ctypes.CDLL(None).malloc_trim(0)
         self._before = _resident()

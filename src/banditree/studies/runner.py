@@ -75,6 +75,7 @@ def run_study(
     distinct = {run.key: run for run in planned.runs}  # a policy may be there under two names
     todo = [run for run in distinct.values() if run.key not in done]
     store.note("study", _noted(study, planned))
+    store.note("failures", {})  # those of the time before are tried again
     bar = _Bar(len(distinct), len(distinct) - len(todo), shown=progress)
     for name, about in planned.about.items():
         for remark in about.remarks:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import banditree.policies as policies
@@ -102,9 +103,8 @@ class PolicySpec:
                 raise InvalidParameterError(f"{name} is given by the study; leave it out")
             if name not in known:
                 raise unknown(f"parameter of {self.policy}", name, known)
-            if isinstance(value, list) and len({repr(v) for v in value}) < max(1, len(value)):
-                problem = "twice the same" if value else "none"
-                raise InvalidParameterError(f"{name} is a list of values to try, and has {problem}")
+            for grid in value.values() if isinstance(value, Mapping) else [value]:
+                _check_grid(name, grid)
 
     def _check_values(self) -> None:
         """Make the policy with each choice of its parameters, rather now than in the last run."""
@@ -144,6 +144,12 @@ class PolicySpec:
             yield Variant(self.policy, self.label, parameters)
 
 
+def _check_grid(name: str, value: Any) -> None:
+    if isinstance(value, list) and len({repr(v) for v in value}) < max(1, len(value)):
+        problem = "twice the same" if value else "none"
+        raise InvalidParameterError(f"{name} is a list of values to try, and has {problem}")
+
+
 @dataclass(frozen=True)
 class EnvironmentSpec:
     """An environment of a study, described so that any process can build it.
@@ -177,6 +183,8 @@ class EnvironmentSpec:
         for name in OF_FILES[1:]:
             object.__setattr__(self, name, _names(name, getattr(self, name)))
         if self.file:
+            # As a whole, for the processes of a cluster work in other folders.
+            object.__setattr__(self, "file", str(Path(self.file).resolve()))
             self._check_file()
         else:
             self._check_task()

@@ -147,6 +147,11 @@ def read_results(folder: str | Path) -> Results:
     note = store.last_note("study")
     if note is None:
         raise StateError(f"{store.path} has no results yet; run a study first")
+    if "about" not in note:
+        raise StateError(
+            f"{store.path} was written by an earlier version; run the study once more: finished "
+            "runs are kept"
+        )
     study = note["study"]
     finished = {record.key: record for record in store.records()}
     # Under the names that the study gives them: another study may have run them first.

@@ -423,7 +423,7 @@ def test_no_space_left_is_said_and_it_goes_on(done: Path, tmp_path: Path):
     command = [sys.executable, "-c", code]
     failed = subprocess.run(command, env=with_tests(), capture_output=True, text=True, check=False)
     assert "StateError: no space left for" in failed.stderr
-    assert "UserWarning" not in failed.stderr
+    assert "task iterator" not in failed.stderr  # joblib's advice; loky may speak of its own
     finished = rows(tmp_path)
     assert 0 < len(finished) < len(rows(done))
     assert begin(tmp_path).wait() == 0

@@ -27,8 +27,10 @@ void check_room(const IncrementalTree& tree, std::size_t more) {
 }
 
 void construct(IncrementalTree* self, std::int64_t min_split, std::int64_t min_leaf,
-               std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins) {
-    new (self) IncrementalTree(as_growth(min_split, min_leaf, max_depth), as_max_bins(max_bins));
+               std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
+               bool adjusted) {
+    new (self)
+        IncrementalTree(as_growth(min_split, min_leaf, max_depth, adjusted), as_max_bins(max_bins));
 }
 
 void set_categorical(IncrementalTree& tree, const ByteArray& categorical) {
@@ -91,7 +93,7 @@ auto rows(const IncrementalTree& tree) {
 void bind_incremental(nb::module_& m) {
     nb::class_<IncrementalTree>(m, "IncrementalTree")
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-             "max_bins"_a.none())
+             "max_bins"_a.none(), "adjusted"_a)
         .def("set_categorical", &set_categorical, "categorical"_a.noconvert())
         .def("learn", &learn, "context"_a.noconvert(), "reward"_a, "weight"_a)
         .def("learn_many", &learn_many, "contexts"_a.noconvert(), "rewards"_a.noconvert(),

@@ -43,11 +43,12 @@ std::vector<Kind> as_kinds(const ByteArray& categorical) {
 }
 
 Growth as_growth(std::int64_t min_split, std::int64_t min_leaf,
-                 std::optional<std::int64_t> max_depth) {
+                 std::optional<std::int64_t> max_depth, bool adjusted) {
     Growth growth;
     growth.min_split = positive(min_split, 2, "min_split");
     growth.min_leaf = positive(min_leaf, 1, "min_leaf");
     if (max_depth) growth.max_depth = positive(*max_depth, 0, "max_depth");
+    growth.adjusts_categories = adjusted;
     return growth;
 }
 

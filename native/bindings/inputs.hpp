@@ -28,7 +28,7 @@ banditree::Matrix as_matrix(const DoubleMatrix& matrix);
 std::span<const double> as_span(const DoubleArray& array);
 std::vector<banditree::Kind> as_kinds(const ByteArray& categorical);
 banditree::Growth as_growth(std::int64_t min_split, std::int64_t min_leaf,
-                            std::optional<std::int64_t> max_depth);
+                            std::optional<std::int64_t> max_depth, bool adjusted);
 std::uint32_t as_folds(std::int64_t folds);
 std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins);
 

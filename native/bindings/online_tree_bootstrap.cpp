@@ -16,14 +16,14 @@ namespace {
 
 void construct(OnlineTreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
-               std::int64_t folds, bool binary, double successes, double failures,
+               bool adjusted, std::int64_t folds, bool binary, double successes, double failures,
                std::int64_t replicas, std::uint64_t seed) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
     if (replicas < 1 || replicas > 1'000'000)
         throw std::invalid_argument("replicas must be between 1 and 1,000,000");
     OnlineTreeBootstrap::Settings settings;
-    settings.growth = as_growth(min_split, min_leaf, max_depth);
+    settings.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
     settings.max_bins = as_max_bins(max_bins);
     settings.n_folds = as_folds(folds);
     settings.n_replicas = static_cast<std::uint32_t>(replicas);
@@ -62,8 +62,8 @@ void bind_online_tree_bootstrap(nb::module_& m) {
     nb::class_<OnlineTreeBootstrap> bound(m, "OnlineTreeBootstrap");
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-             "max_bins"_a.none(), "folds"_a, "binary"_a, "successes"_a, "failures"_a, "replicas"_a,
-             "seed"_a)
+             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "successes"_a, "failures"_a,
+             "replicas"_a, "seed"_a)
         .def("decide", &decide<OnlineTreeBootstrap>, "context"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def("decide_many", &decide_many<OnlineTreeBootstrap>, "contexts"_a.noconvert(),

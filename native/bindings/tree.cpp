@@ -47,7 +47,8 @@ void check_edges(const Edges& edges, std::size_t n_features) {
 BoundTree fit(const DoubleMatrix& contexts, const ByteArray& categorical, const DoubleArray& y,
               const std::optional<DoubleArray>& weights, std::int64_t min_split,
               std::int64_t min_leaf, std::optional<std::int64_t> max_depth,
-              std::optional<std::int64_t> max_bins, const std::optional<Edges>& edges) {
+              std::optional<std::int64_t> max_bins, bool adjusted,
+              const std::optional<Edges>& edges) {
     Encoding encoding;
     encoding.kinds = as_kinds(categorical);
     encoding.max_bins = as_max_bins(max_bins);
@@ -60,7 +61,7 @@ BoundTree fit(const DoubleMatrix& contexts, const ByteArray& categorical, const 
         encoding.given_edges = *edges;
     }
     BoundTree bound;
-    bound.growth = as_growth(min_split, min_leaf, max_depth);
+    bound.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
     bound.n_features = matrix.columns;
     // Another thread may write to the arrays, so they are read while the interpreter is held.
     bound.data = std::make_shared<const Dataset>(encode(matrix, as_span(y), w, encoding));
@@ -290,7 +291,7 @@ void bind_tree(nb::module_& m) {
     nb::class_<BoundTree>(m, "Tree")
         .def_static("fit", &fit, "contexts"_a.noconvert(), "categorical"_a.noconvert(),
                     "y"_a.noconvert(), "weights"_a.noconvert().none(), "min_split"_a, "min_leaf"_a,
-                    "max_depth"_a.none(), "max_bins"_a.none(), "edges"_a.none())
+                    "max_depth"_a.none(), "max_bins"_a.none(), "adjusted"_a, "edges"_a.none())
         .def_static("restore", &restore, "nodes"_a.noconvert(), "sides"_a, "n_features"_a)
         .def("predict_one", &predict_one, "context"_a.noconvert())
         .def("predict", &predict, "contexts"_a.noconvert())

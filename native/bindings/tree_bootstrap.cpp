@@ -20,10 +20,10 @@ using Standing = std::tuple<std::uint32_t, bool>;
 
 void construct(TreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
-               std::int64_t folds, bool binary, bool exponential,
+               bool adjusted, std::int64_t folds, bool binary, bool exponential,
                const std::optional<std::string>& pruning, bool prior, std::uint32_t patience) {
     TreeBootstrap::Settings settings;
-    settings.growth = as_growth(min_split, min_leaf, max_depth);
+    settings.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
     settings.max_bins = as_max_bins(max_bins);
     settings.n_folds = as_folds(folds);
     settings.binary = binary;
@@ -118,8 +118,8 @@ void bind_tree_bootstrap(nb::module_& m) {
     nb::class_<TreeBootstrap> bound(m, "TreeBootstrap");
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-             "max_bins"_a.none(), "folds"_a, "binary"_a, "exponential"_a, "pruning"_a.none(),
-             "prior"_a, "patience"_a)
+             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "exponential"_a,
+             "pruning"_a.none(), "prior"_a, "patience"_a)
         .def("decide", &decide_apart, "context"_a.noconvert(), "eligible"_a.noconvert(), "random"_a)
         .def("decide_many", &decide_many<TreeBootstrap>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a);

@@ -16,11 +16,12 @@ namespace {
 
 void construct(TreeHeuristic* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
-               std::int64_t folds, bool binary, double successes, double failures) {
+               bool adjusted, std::int64_t folds, bool binary, double successes, double failures) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
-    new (self) TreeHeuristic(as_growth(min_split, min_leaf, max_depth), as_max_bins(max_bins),
-                             as_folds(folds), Posterior{binary, successes, failures});
+    new (self)
+        TreeHeuristic(as_growth(min_split, min_leaf, max_depth, adjusted), as_max_bins(max_bins),
+                      as_folds(folds), Posterior{binary, successes, failures});
 }
 
 std::int64_t decide_greedily(TreeHeuristic& engine, const DoubleArray& context,
@@ -54,7 +55,7 @@ void bind_tree_heuristic(nb::module_& m) {
     nb::class_<TreeHeuristic> bound(m, "TreeHeuristic");
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-             "max_bins"_a.none(), "folds"_a, "binary"_a, "successes"_a, "failures"_a)
+             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "successes"_a, "failures"_a)
         .def("decide", &decide<TreeHeuristic>, "context"_a.noconvert(), "eligible"_a.noconvert(),
              "random"_a)
         .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),

@@ -37,7 +37,7 @@ double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_f
     const auto folds = folds_of(data.n_rows(), n_folds);
     if (in_one_fold(data, folds)) return std::numeric_limits<double>::infinity();
     const Tree full = grow(data, Sample::of(data, std::span<const double>()), growth).tree;
-    return cross_validate(data, growth, full.pruning_path(), folds, n_folds).best_alpha;
+    return cross_validate(data, growth, full.pruning_path(), folds, n_folds).middle_alpha;
 }
 
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds) {
@@ -53,7 +53,7 @@ void ArmTree::learn(std::span<const double> context, double reward) {
 void ArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards) {
     // Alpha is chosen on the rows up to the last point only, so these come first.
     const std::size_t total = n_rows() + contexts.rows;
-    const std::size_t point = std::max(last_point(validated_at_, total), n_rows());
+    const std::size_t point = std::max(last_point(price_.chosen_at, total), n_rows());
     const std::size_t first = point - n_rows();
     const Matrix head{contexts.data, first, contexts.columns};
     const Matrix tail{contexts.data + first * contexts.columns, contexts.rows - first,
@@ -61,13 +61,16 @@ void ArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards
     tree_.learn_many(head, rewards.first(first), {});
     validate();
     tree_.learn_many(tail, rewards.subspan(first), {});
+    validate();
 }
 
 void ArmTree::validate() {
-    const std::size_t point = last_point(validated_at_, n_rows());
-    if (point == validated_at_) return;
-    validated_at_ = point;
-    tree_.set_alpha(choose_alpha(tree_.rows(), growth_, n_folds_));
+    if (last_point(price_.chosen_at, n_rows()) == price_.chosen_at) {
+        tree_.raise_alpha(price_.alpha(n_rows()));
+        return;
+    }
+    price_ = LeafPrice::chosen(choose_alpha(tree_.rows(), growth_, n_folds_), n_rows());
+    tree_.set_alpha(price_.alpha(n_rows()));
 }
 
 }  // namespace banditree

@@ -116,6 +116,7 @@ CrossValidation cross_validate(const Dataset& data, const Growth& growth, const 
         if (errors[i] <= best * (1 + kTieTolerance)) {
             best = std::min(best, errors[i]);
             result.best_alpha = path.alphas[i];
+            result.middle_alpha = betas[i];
         }
     }
     return result;

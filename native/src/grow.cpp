@@ -25,7 +25,7 @@ class Splitter {
 
     Splitter(const Dataset& data, const Growth& growth, Sample sample)
         : data_(data),
-          finder_(data, growth),
+          finder_(data, growth, sample.is_weighted()),
           rows_(std::move(sample.rows)),
           spare_rows_(rows_.size()),
           spare_sums_(rows_.size()) {
@@ -66,7 +66,7 @@ class Splitter {
     Split best(const Table& table, Segment segment, const Moments& moments,
                std::vector<std::uint32_t>& active) {
         return table.empty() ? best(segment, moments, active)
-                             : finder_.best(table, moments, active);
+                             : finder_.best(table, rows_of(segment), moments, active);
     }
     Table tabulate(Segment segment, const std::vector<std::uint32_t>& features) {
         Table table;
@@ -96,10 +96,13 @@ class Splitter {
         }
         const Parts parts = divide(feature, split, missing_left, segment);
         node.missing_left = parts.saw_missing ? missing_left : parts.left.w >= parts.right.w;
-        node.gain = split_gain(moments.sums(), parts.left.sums());
+        node.gain = split_gain(moments.sums(), parts.left.sums()) * split.credit();
         return parts;
     }
-    std::vector<float> bounds() const { return finder_.bounds(); }
+    void bound(Trace& trace) const {
+        trace.bounds = finder_.bounds();
+        trace.category_bounds = finder_.category_bounds();
+    }
     std::vector<std::uint32_t> take_rows() { return std::move(rows_); }
     Sample part(Segment segment) const {
         Sample sample;
@@ -239,9 +242,10 @@ class Grower {
             next.table = splitter_.tabulate(next.segment, active);
         const Split split = splitter_.best(next.table, next.segment, next.moments, active);
         if (!split.exists()) return;
-        if (next.moments.n >= site_.watched_from) grown_.traces[index].bounds = splitter_.bounds();
+        if (next.moments.n >= site_.watched_from) splitter_.bound(grown_.traces[index]);
         const Parts parts = splitter_.carry_out(split, next.segment, next.moments, grown_.tree);
         Trace& trace = grown_.traces[index];
+        trace.credit = split.credit();
         trace.below = split.scan.below, trace.above = split.scan.above,
         trace.saw_missing = parts.saw_missing;
         const std::uint32_t below = levels == kUnlimited ? levels : levels - 1;

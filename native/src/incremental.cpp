@@ -187,9 +187,11 @@ void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i,
     live.moments = trace.moments;
     live.feature = node.feature;
     if (node.is_leaf()) return;
+    live.credit = trace.credit;
     if (!trace.bounds.empty()) {
         live.watch = std::make_unique<Watch>();
         live.watch->bounds = trace.bounds;
+        live.watch->category_bounds = trace.category_bounds;
     }
     if (node.sides >= 0) {
         const Sides& sides = grown.tree.sides[node.sides];

@@ -41,12 +41,21 @@ double IncrementalTree::predict(const double* context) {
 }
 
 double IncrementalTree::gain(const LiveNode& node) const {
-    return split_gain(node.moments.sums(), nodes_[node.left].moments.sums());
+    return split_gain(node.moments.sums(), nodes_[node.left].moments.sums()) * node.credit;
 }
 
 void IncrementalTree::set_alpha(double alpha) {
     growth_.alpha = alpha;
     if (n_rows() > 0) rebuild();
+}
+
+void IncrementalTree::raise_alpha(double alpha) {
+    if (alpha == growth_.alpha) return;
+    growth_.alpha = alpha;
+    for (LiveNode& node : nodes_) {
+        node.kept = {};
+        node.fate = Fate::unknown;
+    }
 }
 
 const Moments& IncrementalTree::pruned_leaf(const double* context) {

@@ -39,6 +39,10 @@ double IncrementalTree::standing_gain(const LiveNode& node, std::uint32_t row) c
 
 bool IncrementalTree::may_beat(const LiveNode& node, std::uint32_t feature, double standing) const {
     if (!node.watch || feature >= node.watch->bounds.size()) return true;
+    if (adjusts(feature) && !needs_rows() && feature < node.watch->category_bounds.size() &&
+        most_of(node.watch->category_bounds[feature], node.moments) <
+            standing - node.moments.tolerance())
+        return false;
     return node.watch->bounds[feature] + node.moments.raw_cost() >=
            standing - node.moments.tolerance();
 }
@@ -53,10 +57,10 @@ bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     std::vector<std::uint32_t> gathered;  // all rows, if a search needs them
     std::vector<Search> searches;
     double gain = clear ? standing_gain(node, row) : 0;
-    if (!clear || may_beat(node, own, gain)) {
+    if (!clear || adjusts(own) || may_beat(node, own, gain)) {
         prepare(node, {own}, row, gathered);
         searches.push_back(search(node, own, gathered));
-        gain = searches[0].scan.gain;
+        gain = searches[0].gain();
     }
     std::vector<std::uint32_t> rivals;
     for (std::uint32_t f = 0; f < rows_.kinds().size(); ++f)
@@ -65,7 +69,7 @@ bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     for (const auto f : rivals) {
         searches.push_back(search(node, f, gathered));
         // A tie goes to the first feature, so one before this has only to come close.
-        const double lead = searches.back().scan.gain - gain;
+        const double lead = searches.back().gain() - gain;
         if (lead > tolerance || (f < own && lead >= -tolerance)) return false;
     }
     if (gain <= tolerance) return false;
@@ -79,6 +83,7 @@ bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
 // they are divided.
 bool IncrementalTree::adopt(LiveNode& node, const Search& search, std::uint32_t row) const {
     const double k = rows_.key(search.feature, row);
+    node.credit = search.credit;
     if (rows_.kinds()[search.feature] == Kind::category) {
         std::vector<std::uint8_t> side_of(node.side_of.size(), kUnseen);
         const auto mark = [&](const std::vector<std::uint32_t>& codes, std::uint8_t side) {
@@ -109,17 +114,20 @@ void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& search
     if (!node.watch) return;
     auto& bounds = node.watch->bounds;
     bounds.resize(rows_.kinds().size(), std::numeric_limits<float>::infinity());
+    if (growth_.adjusts_categories) node.watch->category_bounds.resize(rows_.kinds().size());
     for (const Search& search : searches) {
         const bool own = static_cast<std::int32_t>(search.feature) == node.feature;
         bounds[search.feature] = bound_of(
             search.scan, own && rows_.kinds()[search.feature] == Kind::number, node.moments);
+        if (adjusts(search.feature))
+            node.watch->category_bounds[search.feature] = category_bound(search.scan, node.moments);
     }
 }
 
 // Brings together the rows below a node, if searching these features of it takes that.
 void IncrementalTree::prepare(const LiveNode& node, const std::vector<std::uint32_t>& features,
                               std::uint32_t row, std::vector<std::uint32_t>& gathered) {
-    if (node.watch && node.watch->histogram) return;
+    if (has_histogram(node)) return;
     if (gathered.empty()) gathered = gather(node, row);
     if (!rows_.exact()) finder().enter(gathered, node.moments, features);
 }
@@ -131,6 +139,7 @@ IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint3
     search.feature = feature;
     search.scan = scan(rows_.kinds()[feature], groups, node.moments, growth_.min_leaf);
     if (search.scan.gain <= 0) return search;
+    search.credit = credit(node, feature, search.scan, gathered);
     if (rows_.kinds()[feature] == Kind::category) {
         if (static_cast<std::int32_t>(feature) == node.feature)
             search.sides = sides_of(groups, search.scan.n_left);
@@ -148,13 +157,24 @@ IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint3
 
 const Groups& IncrementalTree::groups_of(const LiveNode& node, std::uint32_t feature,
                                          const std::vector<std::uint32_t>& gathered) {
-    if (node.watch && node.watch->histogram)
+    if (has_histogram(node))
         group_by_histogram(*node.watch->histogram, feature);
     else if (rows_.exact())
-        group_by_value(feature, gathered);
+        group_by_value(feature, gathered, true, groups_);
     else
         return finder().group(feature);
     return groups_;
+}
+
+double IncrementalTree::credit(const LiveNode& node, std::uint32_t feature, const FeatureScan& scan,
+                               const std::vector<std::uint32_t>& gathered) {
+    if (!adjusts(feature)) return 1;
+    if (!needs_rows() || scan.n_categories <= 2)
+        return credit_of(scan, node.moments.n, node.moments.raw_cost());
+    Moments rows;
+    for (const auto row : gathered) rows.add(1, rows_.data().y[row]);
+    group_by_value(feature, gathered, false, row_groups_);
+    return credit_of(scan_categories(row_groups_, rows, 1), rows.n, rows.raw_cost());
 }
 
 RowFinder& IncrementalTree::finder() {
@@ -169,16 +189,20 @@ std::vector<std::uint32_t> IncrementalTree::gather(const LiveNode& node, std::ui
 }
 
 void IncrementalTree::group_by_value(std::uint32_t feature,
-                                     const std::vector<std::uint32_t>& gathered) {
-    groups_.start(gathered.size());
+                                     const std::vector<std::uint32_t>& gathered, bool weighted,
+                                     Groups& groups) {
+    const auto sums_of = [&](std::uint32_t row) {
+        return weighted ? rows_.sums(row) : Sums{1, rows_.data().y[row]};
+    };
+    groups.start(gathered.size());
     values_.clear();
     std::vector<std::pair<double, std::uint32_t>> order;
     order.reserve(gathered.size());
     for (const auto row : gathered) {
         const double value = rows_.value(feature, row);
         if (std::isnan(value)) {
-            groups_.missing += rows_.sums(row);
-            ++groups_.missing_count;
+            groups.missing += sums_of(row);
+            ++groups.missing_count;
         } else {
             order.emplace_back(value, row);
         }
@@ -188,13 +212,13 @@ void IncrementalTree::group_by_value(std::uint32_t feature,
     for (const auto& [value, row] : order) {
         if (values_.empty() || values_.back() < value) {
             values_.push_back(value);
-            groups_.add(category ? static_cast<std::uint32_t>(value) + 1
-                                 : static_cast<std::uint32_t>(values_.size()),
-                        Sums{});
-            if (growth_.min_leaf > 1) groups_.counts.push_back(0);
+            groups.add(category ? static_cast<std::uint32_t>(value) + 1
+                                : static_cast<std::uint32_t>(values_.size()),
+                       Sums{});
+            if (growth_.min_leaf > 1) groups.counts.push_back(0);
         }
-        groups_.sums[groups_.size - 1] += rows_.sums(row);
-        if (growth_.min_leaf > 1) ++groups_.counts.back();
+        groups.sums[groups.size - 1] += sums_of(row);
+        if (growth_.min_leaf > 1) ++groups.counts.back();
     }
 }
 
@@ -220,7 +244,8 @@ void IncrementalTree::watch(LiveNode& node, std::uint32_t row) {
 }
 
 bool IncrementalTree::wants_histogram(const LiveNode& node) const {
-    return !rows_.exact() && node.moments.n >= kWatchedFrom && node.moments.n >= histogram_from_;
+    return !rows_.exact() && !needs_rows() && node.moments.n >= kWatchedFrom &&
+           node.moments.n >= histogram_from_;
 }
 
 std::unique_ptr<IncrementalTree::Histogram> IncrementalTree::histogram_of(
@@ -252,8 +277,8 @@ void IncrementalTree::split_by_histogram(std::int32_t at) {
     double gain = 0;
     for (std::uint32_t f = 0; f < rows_.kinds().size(); ++f) {
         searches.push_back(search(node, f, {}));
-        if (searches.back().scan.gain <= gain + node.moments.tolerance()) continue;
-        gain = searches.back().scan.gain;
+        if (searches.back().gain() <= gain + node.moments.tolerance()) continue;
+        gain = searches.back().gain();
         node.feature = static_cast<std::int32_t>(f);
     }
     if (node.is_leaf()) {
@@ -266,6 +291,7 @@ void IncrementalTree::split_by_histogram(std::int32_t at) {
 }
 
 void IncrementalTree::take_split(LiveNode& node, const Search& search) const {
+    node.credit = search.credit;
     node.below = search.below;
     node.above = search.above;
     node.missing_left = search.scan.missing_left;

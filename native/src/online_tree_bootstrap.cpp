@@ -53,10 +53,11 @@ void OnlineTreeBootstrap::learn_many(ArmIndices arms, const Matrix& contexts,
         // Alpha is chosen on the rows up to the last point only, so these come first.
         const std::size_t before = arms_[arm].rows.n_rows();
         const std::size_t total = before + by_arm[arm].rewards.size();
-        const std::size_t point = std::max(last_point(arms_[arm].validated_at, total), before);
+        const std::size_t point = std::max(last_point(arms_[arm].price.chosen_at, total), before);
         teach(arm, by_arm[arm], 0, point - before);
         validate(arms_[arm]);
         teach(arm, by_arm[arm], point - before, total - before);
+        validate(arms_[arm]);
     }
 }
 
@@ -83,12 +84,15 @@ void OnlineTreeBootstrap::teach(std::uint32_t id, const ArmRows& given, std::siz
 }
 
 void OnlineTreeBootstrap::validate(Arm& arm) {
-    const std::size_t point = last_point(arm.validated_at, arm.rows.n_rows());
-    if (point == arm.validated_at) return;
-    arm.validated_at = point;
-    const double alpha = choose_alpha(arm.rows, settings_.growth, settings_.n_folds);
+    const std::size_t n = arm.rows.n_rows();
+    const bool due = last_point(arm.price.chosen_at, n) > arm.price.chosen_at;
+    if (due)
+        arm.price =
+            LeafPrice::chosen(choose_alpha(arm.rows, settings_.growth, settings_.n_folds), n);
     // Cost is a sum, and a replica has half the rows.
-    for (auto& replica : arm.replicas) replica->set_alpha(alpha / 2);
+    const double alpha = arm.price.alpha(n) / 2;
+    for (auto& replica : arm.replicas)
+        due ? replica->set_alpha(alpha) : replica->raise_alpha(alpha);
 }
 
 std::uint32_t OnlineTreeBootstrap::decide(const double* context, ArmIndices eligible, Rng& rng) {

@@ -98,6 +98,25 @@ const std::vector<Category>& order_by_mean(const Groups& groups) {
     return order;
 }
 
+// Adds up what the categories of a feature explain, each predicted by its own mean.
+class Between {
+ public:
+    void add(const Sums& sums) {
+        total_ += sums;
+        squares_ += sums.wy * sums.wy / sums.w;
+        ++n_;
+    }
+    void describe(FeatureScan& scan) const {
+        scan.n_categories = n_;
+        scan.between = squares_ - total_.wy * total_.wy / total_.w;
+    }
+
+ private:
+    Sums total_;
+    double squares_ = 0;
+    std::uint32_t n_ = 0;
+};
+
 }  // namespace
 
 void Groups::start(std::size_t capacity) {
@@ -147,13 +166,54 @@ FeatureScan scan_categories(const Groups& groups, const Moments& node, std::uint
     Champion champion(node, groups.counts.empty() ? 0 : min_leaf);
     Sums left;
     std::uint32_t n_left = 0;
+    Between between;
     const auto& order = order_by_mean(groups);
+    for (const Category& category : order) between.add(category.sums);
     for (std::uint32_t i = 0; i + 1 < order.size(); ++i) {
         left += order[i].sums;
         n_left += order[i].count;
         champion.consider(left, n_left, [i](FeatureScan& scan) { scan.n_left = i + 1; });
     }
-    return champion.best();
+    FeatureScan best = champion.best();
+    between.describe(best);
+    return best;
+}
+
+double credit_of(const FeatureScan& scan, std::uint32_t n_rows, double cost) {
+    if (scan.n_categories <= 2) return 1;
+    if (!(scan.between > 0)) return 0;
+    const double chance = cost * (scan.n_categories - 1) / (n_rows - 1);
+    return std::max(1 - kChance * chance / scan.between, 0.0);
+}
+
+double credit_of_rows(const Dataset& data, std::uint32_t feature,
+                      std::span<const std::uint32_t> rows) {
+    const Feature& column = data.features[feature];
+    thread_local std::vector<Sums> by_code;
+    by_code.assign(column.n_codes + 1, Sums{});
+    Moments moments;
+    std::visit(
+        [&](const auto& codes) {
+            for (const auto row : rows) {
+                moments.add(1, data.y[row]);
+                by_code[codes[row]] += {1, data.y[row]};
+            }
+        },
+        column.codes.cells());
+    Between between;
+    for (const Sums& sums : by_code)
+        if (sums.w > 0) between.add(sums);
+    FeatureScan found;
+    between.describe(found);
+    return credit_of(found, moments.n, moments.raw_cost());
+}
+
+double most_of(const CategoryBound& then, const Moments& now) {
+    const double more = std::max(now.raw_cost() - then.cost, 0.0);
+    FeatureScan most;
+    most.n_categories = then.n_categories;
+    most.between = then.between + more;
+    return (then.gain + more) * credit_of(most, now.n, then.cost);
 }
 
 float bound_of(const FeatureScan& scan, bool is_own_number, const Moments& node) {

@@ -7,8 +7,8 @@
 namespace banditree {
 
 template <class Sum>
-SplitFinder<Sum>::SplitFinder(const Dataset& data, const Growth& growth)
-    : data_(data), growth_(growth) {
+SplitFinder<Sum>::SplitFinder(const Dataset& data, const Growth& growth, bool weighted)
+    : data_(data), growth_(growth), weighted_(weighted) {
     table_size_ = data.flags.blocks().size() * 64;
     for (std::uint32_t f = 0; f < data.features.size(); ++f) {
         start_.push_back(table_size_);
@@ -225,8 +225,9 @@ Split SplitFinder<Sum>::best(const NodeRows<Sum>& node, const Moments& moments,
 }
 
 template <class Sum>
-Split SplitFinder<Sum>::best(const Table& table, const Moments& moments,
+Split SplitFinder<Sum>::best(const Table& table, const NodeRows<Sum>& node, const Moments& moments,
                              std::vector<std::uint32_t>& active) {
+    node_ = node;
     table_ = table.data();
     moments_ = moments;
     want(active);
@@ -246,11 +247,22 @@ Split SplitFinder<Sum>::search(const Moments& moments, std::vector<std::uint32_t
         const FeatureScan found =
             scan(data_.features[feature].kind, groups, moments, growth_.min_leaf);
         scans_.emplace_back(feature, found);
-        if (found.gain > best_.gain + moments.tolerance())
-            best_ = {found.gain, static_cast<std::int32_t>(feature), found};
+        if (found.gain <= best_.gain + moments.tolerance()) continue;
+        const double gain = found.gain * credit(feature, found, moments);
+        if (gain > best_.gain + moments.tolerance())
+            best_ = {gain, static_cast<std::int32_t>(feature), found};
     }
     active.resize(kept);
     return best_;
+}
+
+template <class Sum>
+double SplitFinder<Sum>::credit(std::uint32_t feature, const FeatureScan& found,
+                                const Moments& moments) const {
+    if (!growth_.adjusts_categories || data_.features[feature].kind == Kind::number) return 1;
+    // Rows are counted, not their weights: copies of a row would vouch for their own category.
+    if (weighted_ && found.n_categories > 2) return credit_of_rows(data_, feature, node_.rows);
+    return credit_of(found, moments.n, moments.raw_cost());
 }
 
 template <class Sum>
@@ -298,6 +310,16 @@ std::vector<float> SplitFinder<Sum>::bounds() const {
         bounds[feature] =
             bound_of(scan, own && data_.features[feature].kind == Kind::number, moments_);
     }
+    return bounds;
+}
+
+template <class Sum>
+std::vector<CategoryBound> SplitFinder<Sum>::category_bounds() const {
+    std::vector<CategoryBound> bounds;
+    if (!growth_.adjusts_categories) return bounds;
+    // Constant features gain nothing.
+    bounds.resize(data_.features.size(), {0, 0, moments_.raw_cost(), 0});
+    for (const auto& [feature, scan] : scans_) bounds[feature] = category_bound(scan, moments_);
     return bounds;
 }
 

@@ -41,7 +41,7 @@ void TreeBootstrap::learn_many(ArmIndices arms, const Matrix& contexts,
         take(arm, {contexts.data + i * contexts.columns, contexts.columns}, rewards[i]);
         // Alpha is chosen at the last point of the schedule only; those before would be forgotten.
         const std::size_t end = ends[static_cast<std::size_t>(arms[i])];
-        if (arm.rows.n_rows() == last_point(arm.validated_at, end)) settle(arm);
+        if (arm.rows.n_rows() == last_point(arm.price.chosen_at, end)) settle(arm);
     }
     for (Arm& arm : arms_)
         if (arm.rows.n_rows() > 0) settle(arm);
@@ -94,11 +94,11 @@ void TreeBootstrap::judge(Arm& arm, double reward) {
 void TreeBootstrap::settle(Arm& arm) {
     arm.rows.renew();
     arm.exact = Dataset();
-    const std::size_t point = last_point(arm.validated_at, arm.rows.n_rows());
-    if (point == arm.validated_at) return;
-    arm.validated_at = point;
-    if (settings_.pruning == Pruning::scheduled)
-        arm.alpha = choose_alpha(data(arm), settings_.growth, settings_.n_folds);
+    const std::size_t n = arm.rows.n_rows();
+    if (last_point(arm.price.chosen_at, n) == arm.price.chosen_at) return;
+    const bool scheduled = settings_.pruning == Pruning::scheduled;
+    arm.price = LeafPrice::chosen(
+        scheduled ? choose_alpha(data(arm), settings_.growth, settings_.n_folds) : 0, n);
 }
 
 const Dataset& TreeBootstrap::data(Arm& arm) {
@@ -139,7 +139,7 @@ double TreeBootstrap::draw(std::uint32_t id, const double* context, Rng& rng) {
     const Dataset& rows = data(arm);
     const auto weights = resample(rows.n_rows(), rng);
     if (settings_.pruning == Pruning::every_fit) return predict_validated(rows, weights, context);
-    return lazy_predict(rows, Sample::of(rows, weights), settings_.growth, arm.alpha, context);
+    return lazy_predict(rows, Sample::of(rows, weights), settings_.growth, alpha(id), context);
 }
 
 // All copies of a row have its number, and so are in one fold.
@@ -154,13 +154,13 @@ double TreeBootstrap::predict_validated(const Dataset& data, const std::vector<d
 double TreeBootstrap::predict(std::uint32_t id, const double* context) {
     const Dataset& rows = data(arms_[id]);
     const Sample all = Sample::of(rows, std::span<const double>());
-    return lazy_predict(rows, all, settings_.growth, arms_[id].alpha, context);
+    return lazy_predict(rows, all, settings_.growth, alpha(id), context);
 }
 
 Tree TreeBootstrap::pruned(std::uint32_t id) {
     const Dataset& rows = data(arms_[id]);
     const Sample all = Sample::of(rows, std::span<const double>());
-    return grow(rows, all, settings_.growth).tree.prune(arms_[id].alpha);
+    return grow(rows, all, settings_.growth).tree.prune(alpha(id));
 }
 
 }  // namespace banditree

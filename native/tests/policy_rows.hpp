@@ -81,6 +81,7 @@ inline Growth random_growth(Rng& rng) {
     growth.min_leaf = static_cast<std::uint32_t>(1 + rng.integer(3));
     growth.min_split = static_cast<std::uint32_t>(2 + rng.integer(4));
     if (rng.integer(3) == 0) growth.max_depth = static_cast<std::uint32_t>(rng.integer(5));
+    growth.adjusts_categories = rng.integer(2) == 0;
     return growth;
 }
 
@@ -102,7 +103,8 @@ inline Tree batch_tree(const Rows& rows, const Growth& growth, std::uint32_t max
     return grow(data, Sample::of(data, std::span<const double>()), growth).tree;
 }
 
-// Cross-validated on the rows up to the schedule's last point.
+// Cross-validated on the rows up to the schedule's last point; then it grows with the rows, in
+// steps.
 inline double expected_alpha(const Rows& rows, const Growth& growth, std::uint32_t max_bins,
                              std::uint32_t n_folds) {
     const Rows first = rows.part(0, last_point(1, rows.size()));
@@ -111,7 +113,11 @@ inline double expected_alpha(const Rows& rows, const Growth& growth, std::uint32
     const Dataset data = encoded(first, max_bins);
     const Tree full = grow(data, Sample::of(data, std::span<const double>()), growth).tree;
     const auto folds = folds_of(first.size(), n_folds);
-    return cross_validate(data, growth, full.pruning_path(), folds, n_folds).best_alpha;
+    const auto result = cross_validate(data, growth, full.pruning_path(), folds, n_folds);
+    const std::size_t step = std::max<std::size_t>(1, first.size() / 16);
+    const std::size_t steps = (rows.size() - first.size()) / step;
+    return result.middle_alpha / static_cast<double>(first.size()) *
+           static_cast<double>(first.size() + steps * step);
 }
 
 inline bool leaf_agrees(const Moments& leaf, double offset, const Node& expected) {

@@ -85,6 +85,7 @@ class Tree:
         min_leaf: int,
         max_depth: int | None,
         max_bins: int | None,
+        adjusted: bool,
         edges: Sequence[Sequence[float]] | None,
     ) -> Tree: ...
     @staticmethod
@@ -160,7 +161,12 @@ class Tree:
 
 class IncrementalTree:
     def __init__(
-        self, min_split: int, min_leaf: int, max_depth: int | None, max_bins: int | None
+        self,
+        min_split: int,
+        min_leaf: int,
+        max_depth: int | None,
+        max_bins: int | None,
+        adjusted: bool,
     ) -> None: ...
     def set_categorical(
         self,
@@ -264,6 +270,7 @@ class TreeHeuristic:
         min_leaf: int,
         max_depth: int | None,
         max_bins: int | None,
+        adjusted: bool,
         folds: int,
         binary: bool,
         successes: float,
@@ -367,6 +374,7 @@ class TreeBootstrap:
         min_leaf: int,
         max_depth: int | None,
         max_bins: int | None,
+        adjusted: bool,
         folds: int,
         binary: bool,
         exponential: bool,
@@ -486,6 +494,7 @@ class OnlineTreeBootstrap:
         min_leaf: int,
         max_depth: int | None,
         max_bins: int | None,
+        adjusted: bool,
         folds: int,
         binary: bool,
         successes: float,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from banditree._core import Generator, folds_of
-from policies.tree_streams import last_point
+from policies.tree_streams import grown_alpha, last_point
 from reference import naive
 
 
@@ -60,7 +60,8 @@ class NaiveBootstrap:
         n = len(self.rows[arm]) if self.pruning == "cv_every_fit" else last_point_of(self.rows[arm])
         if self.pruning == "cv":
             weights = [1] * n
-        return self.validated(self.rows[arm][:n], self.rewards[arm][:n], weights)
+        chosen = self.validated(self.rows[arm][:n], self.rewards[arm][:n], weights)
+        return grown_alpha(chosen, n, len(self.rows[arm]))
 
     def validated(self, rows: list[Any], rewards: list[float], weights: Any) -> float:
         """Cross-validate; a tree with no second fold to be tested on is a leaf."""
@@ -72,14 +73,14 @@ class NaiveBootstrap:
         if len(set(folds)) < 2:
             return math.inf
         data = ([values[i] for i in kept] for values in (rows, rewards, weights))
-        return best_alpha(*data, folds, self.tree)
+        return middle_alpha(*data, folds, self.tree)
 
 
 def last_point_of(rows: list[Any]) -> int:
     return last_point(len(rows))
 
 
-def best_alpha(rows: Any, rewards: Any, weights: Any, folds: Any, settings: Any) -> float:
+def middle_alpha(rows: Any, rewards: Any, weights: Any, folds: Any, settings: Any) -> float:
     if len(set(rewards)) == 1:
-        return 0.0  # one leaf, which is the whole path
-    return naive.cross_validate(rows, rewards, weights, folds, **settings).best_alpha
+        return math.inf  # one leaf, which is the whole path
+    return naive.cross_validate(rows, rewards, weights, folds, **settings).middle_alpha

@@ -14,7 +14,7 @@ import banditree as bt
 from banditree.trees.rules import way_of
 from policies.laws import STANDARD_ERRORS, assert_frequencies
 from policies.tree_streams import ARMS, Batch, Stream, assert_same_tree, mixed_stream, streams
-from reference.strategies import tree_settings
+from reference.strategies import policy_settings
 
 Options = dict[str, Any]
 BINS = st.none() | st.integers(2, 6)
@@ -120,7 +120,7 @@ def assert_replicas_after_every_row(stream: Stream, options: Options) -> None:
 
 
 @settings(max_examples=20)
-@given(streams(max_rows=20), tree_settings(), BINS)
+@given(streams(max_rows=20), policy_settings(), BINS)
 def test_each_replica_is_the_batch_tree_of_its_half(
     stream: Stream, options: Options, max_bins: int | None
 ) -> None:
@@ -200,7 +200,7 @@ def test_an_arm_that_joins_is_believed_to_be_as_good_as_the_prior_says() -> None
 
 
 @settings(max_examples=30)
-@given(streams(max_rows=40), tree_settings(), BINS, st.lists(st.integers(0, 40), max_size=6))
+@given(streams(max_rows=40), policy_settings(), BINS, st.lists(st.integers(0, 40), max_size=6))
 def test_many_at_once_is_the_same(
     stream: Stream, options: Options, max_bins: int | None, cuts: list[int]
 ) -> None:

@@ -155,7 +155,7 @@ def both(
         pruning=options["pruning"],
         weights=options["weights"],
         folds=options["folds"],
-        tree={"categorical": _category_columns(stream), **growth},
+        tree={"categorical": _category_columns(stream), "category_gain": "adjusted", **growth},
     )
     for context, arm, reward in stream:
         policy.learn(context, arm, reward)

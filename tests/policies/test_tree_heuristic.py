@@ -19,11 +19,13 @@ from policies.tree_streams import (
     Stream,
     assert_same_tree,
     folds_without_gaps,
+    grown_alpha,
+    middle_of,
     mixed_stream,
     streams,
     way,
 )
-from reference.strategies import tree_settings
+from reference.strategies import policy_settings
 from trees import real_data
 
 Options = dict[str, Any]
@@ -144,7 +146,7 @@ FOLDS = st.integers(2, 10)
 
 
 @settings(max_examples=35)
-@given(streams(), tree_settings(), BINS, FOLDS)
+@given(streams(), policy_settings(), BINS, FOLDS)
 def test_same_tree_after_every_row(
     stream: Stream, options: Options, max_bins: int | None, folds: int
 ) -> None:
@@ -152,7 +154,7 @@ def test_same_tree_after_every_row(
 
 
 @settings(max_examples=25)
-@given(streams(reward="continuous"), tree_settings(min_leaf=1), BINS)
+@given(streams(reward="continuous"), policy_settings(min_leaf=1), BINS)
 def test_same_tree_of_continuous_rewards(
     stream: Stream, options: Options, max_bins: int | None
 ) -> None:
@@ -188,8 +190,10 @@ def test_one_arm_has_the_tree_of_the_public_class() -> None:
     tree = bt.Tree().fit(stream.contexts, stream.rewards)
     point = 185  # 1, 2, 3, 4, 5, 7, ..., 118, 148, 185, 232
     first = bt.Tree().fit(stream.contexts[:point], stream.rewards[:point])
-    alpha = first.cross_validate(folds_without_gaps(point, 10)).best_alpha
-    assert policy._core.alpha(0) == alpha
+    validated = first.cross_validate(folds_without_gaps(point, 10))
+    middle = middle_of(validated.alphas.tolist(), validated.best_alpha)
+    alpha = grown_alpha(middle, point, 200)
+    assert policy._core.alpha(0) == pytest.approx(alpha)
     assert policy.tree("golf").to_dict() == tree.prune(alpha).to_dict()
     assert 1 < policy.tree("golf").n_leaves < tree.n_leaves
 
@@ -214,7 +218,7 @@ def assert_leaf_counts(policy: bt.TreeHeuristic, stream: Stream) -> None:
 
 
 @settings(max_examples=35)
-@given(streams(), tree_settings(), BINS)
+@given(streams(), policy_settings(), BINS)
 def test_explain_counts_the_observations_of_the_leaf(
     stream: Stream, options: Options, max_bins: int | None
 ) -> None:
@@ -245,7 +249,7 @@ def assert_same_policy(found: bt.TreeHeuristic, expected: bt.TreeHeuristic, stre
 @settings(max_examples=35)
 @given(
     streams(max_rows=40),
-    tree_settings(),
+    policy_settings(),
     BINS,
     st.lists(st.integers(0, 40), max_size=6),
 )

@@ -106,6 +106,18 @@ def folds_without_gaps(n: int, folds: int) -> np.ndarray:
     return np.unique(_core.folds_of(n, folds), return_inverse=True)[1]
 
 
+def middle_of(alphas: list[float], best: float) -> float:
+    """Return the middle of the interval of which `best` is the lower end."""
+    at = alphas.index(best)
+    return math.sqrt(best * alphas[at + 1]) if at + 1 < len(alphas) else math.inf
+
+
+def grown_alpha(alpha: float, chosen_at: int, n: int) -> float:
+    """Return what an alpha becomes that was chosen on fewer rows: it grows with them in steps."""
+    step = max(1, chosen_at // 16)
+    return alpha / chosen_at * (chosen_at + (n - chosen_at) // step * step)
+
+
 @dataclass(frozen=True)
 class Batch:
     """All rows of an arm, as the policy encodes them, for trees that are grown at once."""
@@ -136,7 +148,8 @@ class Batch:
         if folds < 2:
             return math.inf
         ids = folds_without_gaps(point, folds)
-        return self.grown(point).cross_validate(ids, int(ids.max()) + 1)[3]
+        alphas, _, _, best = self.grown(point).cross_validate(ids, int(ids.max()) + 1)
+        return grown_alpha(middle_of(alphas.tolist(), best), point, len(self.rewards))
 
     def pruned(self, alpha: float) -> _core.Tree:
         return self.grown(edges=self.edges()).prune(alpha)

@@ -99,6 +99,7 @@ class Grower:
     max_depth: int | None
     edges: Edges
     order: Order
+    category_gain: str
 
     def total(self, members: Sequence[int]) -> Sums:
         return sum((self.sums[i] for i in members), Sums(0, 0, 0, 0))
@@ -127,19 +128,42 @@ class Grower:
         tolerance = spread * GAIN_TIE
         found = []
         for feature in range(len(self.rows[0])):
+            credit = self.credit(feature, members)
             for split in self.splits(feature, members):
                 left, right = split[0], here - split[0]
                 if min(left.n, right.n) >= self.min_leaf:
-                    found.append((here.cost - left.cost - right.cost, feature, split))
+                    gain = here.cost - left.cost - right.cost
+                    found.append((gain * credit, feature, split))
         positive = [candidate for candidate in found if candidate[0] > tolerance]
         largest = max((gain for gain, _, _ in positive), default=0)
         return next((found for found in positive if found[0] >= largest - tolerance), None)
 
-    def splits(self, feature: int, members: list[int]) -> Iterator[Split]:
+    def credit(self, feature: int, members: list[int]) -> Number:
+        """How much of a gain counts, weights aside."""
+        groups = list(self.groups(feature, members).values())
+        plain = self.category_gain == "plain" or feature not in self.categorical
+        if plain or len(groups) <= 2:
+            return 1
+        all_rows = self.unweighted(members)
+        explained = all_rows.cost - sum(self.unweighted(group).cost for group in groups)
+        if explained <= 0:
+            return 0
+        chance = all_rows.cost * (len(groups) - 1) / (len(members) - 1)
+        return max(1 - chance * 3 / 2 / explained, 0)
+
+    def unweighted(self, members: Sequence[int]) -> Sums:
+        rewards = [self.sums[i].mean for i in members]
+        return Sums(len(rewards), len(rewards), sum(rewards), sum(y * y for y in rewards))
+
+    def groups(self, feature: int, members: list[int]) -> dict[Any, list[int]]:
         groups: dict[Any, list[int]] = {}
         for i in members:
             value = self.rows[i][feature]
             groups.setdefault(None if is_missing(value) else value, []).append(i)
+        return groups
+
+    def splits(self, feature: int, members: list[int]) -> Iterator[Split]:
+        groups = self.groups(feature, members)
         if feature in self.categorical:
             return self.category_splits(feature, {k: self.total(m) for k, m in groups.items()})
         absent = groups.pop(None, [])
@@ -193,6 +217,7 @@ def grow(
     max_depth: int | None = None,
     edges: Edges | None = None,
     order: Order | None = None,
+    category_gain: str = "plain",
     number: Callable[[float], Number] = Fraction,
 ) -> Node:
     weights = [1] * len(rows) if weights is None else weights
@@ -204,7 +229,8 @@ def grow(
     data = [rows[i] for i in kept]
     order = category_order(data, None, categorical) if order is None else order
     zero = number(sorted([0, min(y[i] for i in kept), max(y[i] for i in kept)])[1])
-    grower = Grower(data, sums, categorical, min_split, min_leaf, max_depth, edges or {}, order)
+    limits = min_split, min_leaf, max_depth
+    grower = Grower(data, sums, categorical, *limits, edges or {}, order, category_gain)
     return grower.node(list(range(len(data))), 0, zero)
 
 
@@ -263,6 +289,11 @@ def cost(node: Node) -> Number:
     return node.cost if node.left is None else cost(node.left) + cost(node.right)
 
 
+def gained(node: Node) -> Number:
+    """What counts of all gains; if each counts in full, the cost of the node less its leaves'."""
+    return sum(inner.gain for inner in inner_nodes(node))
+
+
 def predict(node: Node, row: Row) -> Number:
     while node.left is not None:
         node = node.left if node.goes_left(row[node.feature]) else node.right
@@ -273,14 +304,14 @@ def prune(node: Node, alpha: float) -> Node:
     if node.left is None:
         return node
     pruned = replace(node, left=prune(node.left, alpha), right=prune(node.right, alpha))
-    if node.cost - cost(pruned) <= alpha * (leaves(pruned) - 1) * float(1 + PRUNE_TIE):
+    if gained(pruned) <= alpha * (leaves(pruned) - 1) * float(1 + PRUNE_TIE):
         return node.as_leaf()
     return pruned
 
 
 def link(node: Node) -> Number:
     """The alpha from which on this subtree is no better than a leaf."""
-    return (node.cost - cost(node)) / (leaves(node) - 1)
+    return gained(node) / (leaves(node) - 1)
 
 
 def collapse(node: Node, limit: Number) -> Node:
@@ -307,6 +338,7 @@ class CrossValidation:
     errors: list[float]
     standard_errors: list[float]
     best_alpha: float
+    middle_alpha: float  # of the interval on which the best subtree is best
 
 
 def cross_validate(
@@ -336,12 +368,13 @@ def cross_validate(
                 first[k] += number(weights[i]) * error
                 second[k] += number(weights[i]) * error**2
     variances = [q - s * s / tree.weight for s, q in zip(first, second, strict=True)]
-    best = max(a for a, s in zip(alphas, first, strict=True) if s == min(first))
+    best = max(k for k, s in enumerate(first) if s == min(first))
     return CrossValidation(
         alphas,
         [float(s / tree.cost) for s in first],
         [math.sqrt(max(v, 0)) / float(tree.cost) for v in variances],
-        best,
+        alphas[best],
+        betas[best],
     )
 
 

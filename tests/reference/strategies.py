@@ -105,6 +105,13 @@ def data_sets(draw: st.DrawFn, *, exact: bool = True, max_rows: int = 40) -> Dat
 @st.composite
 def tree_settings(draw: st.DrawFn, *, min_leaf: int = 4) -> dict[str, Any]:
     """Draw the settings of a tree, without its bins."""
+    gain = draw(st.sampled_from(["plain", "adjusted"]))
+    return draw(policy_settings(min_leaf=min_leaf)) | {"category_gain": gain}
+
+
+@st.composite
+def policy_settings(draw: st.DrawFn, *, min_leaf: int = 4) -> dict[str, Any]:
+    """Draw the settings of trees that a policy takes."""
     return {
         "min_split": draw(st.integers(2, 6)),
         "min_leaf": draw(st.integers(1, min_leaf)),

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import naive
-from reference.strategies import EIGHTHS, SMALL_INTEGERS, Data, data_sets, tree_settings, unhurried
+from reference.strategies import (
+    EIGHTHS,
+    SMALL_INTEGERS,
+    Data,
+    data_sets,
+    policy_settings,
+    unhurried,
+)
 
 
 def column(*values: object) -> list[list[object]]:
@@ -191,7 +198,7 @@ def test_best_cut_of_the_mean_order_is_the_best_of_all_subsets(
 
 
 @unhurried
-@given(data_sets(max_rows=15), tree_settings())
+@given(data_sets(max_rows=15), policy_settings())
 def test_splits_keep_to_the_settings(data: Data, options: dict[str, int]) -> None:
     tree = naive.grow(data.rows, data.y, data.weights, categorical=data.categorical, **options)
     assert options["max_depth"] is None or naive.depth(tree) <= options["max_depth"]
@@ -234,7 +241,7 @@ def test_prune_gives_the_smallest_of_the_cheapest_subtrees(data: Data, quarters:
 
 
 @unhurried
-@given(data_sets(max_rows=20), tree_settings())
+@given(data_sets(max_rows=20), policy_settings())
 def test_path_lists_the_pruned_trees(data: Data, options: dict[str, int]) -> None:
     tree = naive.grow(data.rows, data.y, data.weights, categorical=data.categorical, **options)
     path = naive.pruning_path(tree)

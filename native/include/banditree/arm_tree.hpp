@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "banditree/incremental.hpp"
+#include "banditree/schedule.hpp"
 
 namespace banditree {
 
@@ -13,8 +14,9 @@ namespace banditree {
 // arrives later.
 std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds);
 
-// The cross-validated alpha of a tree on these rows; infinite, so that the tree is a leaf, if there
-// are too few to validate on.
+// The cross-validated alpha of a tree on these rows: the middle of the interval on which the best
+// subtree is best, so that a few more rows do not undo the choice. Infinite, so that the tree is a
+// leaf, if that is the root or if there are too few rows to validate on.
 double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_folds);
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds);
 
@@ -42,7 +44,7 @@ class ArmTree {
     Growth growth_;
     std::uint32_t n_folds_;
     IncrementalTree tree_;
-    std::size_t validated_at_ = 0;
+    LeafPrice price_;
 };
 
 }  // namespace banditree

@@ -14,6 +14,9 @@ struct CrossValidation {
     std::vector<double> errors;  // held-out squared error / root cost
     std::vector<double> standard_errors;
     double best_alpha = 0;
+    // The geometric middle of the interval on which the best subtree is best; infinite for the
+    // root.
+    double middle_alpha = 0;
 };
 
 // `path` is that of the tree grown on all of the data; `folds` has an id in 0..n_folds - 1 for each

@@ -1,6 +1,7 @@
 // Growing a tree, and answering for one context without growing it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -20,6 +21,9 @@ struct Sample {
     static Sample of(const Dataset& data, std::span<const double> weights);
     // The given rows, with the data's own weights.
     static Sample of(const Dataset& data, std::vector<std::uint32_t> rows);
+    bool is_weighted() const {
+        return std::any_of(weights.begin(), weights.end(), [](double w) { return w != 1; });
+    }
 };
 
 struct Segment {
@@ -34,9 +38,11 @@ struct Trace {
     Moments moments;
     std::uint32_t below = 0;  // the codes on either side of a number's threshold
     std::uint32_t above = 0;
+    double credit = 1;  // how much of the split's gain counts
     bool saw_missing = false;
     bool cut = false;           // a leaf only for want of levels
     std::vector<float> bounds;  // of each feature (see bound_of); empty unless the node is watched
+    std::vector<CategoryBound> category_bounds;
 };
 
 // A tree, its rows reordered so that every node's are contiguous, and a trace of each node.

@@ -35,6 +35,8 @@ class IncrementalTree {
     // From now on the tree serves `pruned_leaf` and `pruned` only, at this alpha, and grows no more
     // than they need.
     void set_alpha(double alpha);
+    // The same to a value that is no lower, for which nothing has to be grown.
+    void raise_alpha(double alpha);
     double alpha() const { return growth_.alpha; }
     // The leaf of the tree, pruned at alpha, that the context falls into.
     const Moments& pruned_leaf(const double* context);
@@ -56,7 +58,8 @@ class IncrementalTree {
     };
     // What a larger node keeps so that it need not be searched at every row.
     struct Watch {
-        std::vector<float> bounds;  // of each feature (see bound_of)
+        std::vector<float> bounds;                   // of each feature (see bound_of)
+        std::vector<CategoryBound> category_bounds;  // if those are adjusted
         std::unique_ptr<Histogram> histogram;
     };
     // What pruning leaves of a subtree: its leaves, and how much its splits gain together.
@@ -77,7 +80,8 @@ class IncrementalTree {
         std::int32_t feature = -1;
         std::int32_t left = -1;
         std::int32_t right = -1;
-        double below = 0;  // the largest key on the left and the smallest on the right
+        double credit = 1;  // how much of the split's gain counts
+        double below = 0;   // the largest key on the left and the smallest on the right
         double above = 0;
         bool missing_left = false;
         bool saw_missing = false;
@@ -96,6 +100,8 @@ class IncrementalTree {
     struct Search {
         std::uint32_t feature = 0;
         FeatureScan scan;
+        double credit = 1;  // how much of the gain counts
+        double gain() const { return scan.gain * credit; }
         double below = 0;
         double above = 0;
         Sides sides;
@@ -117,8 +123,19 @@ class IncrementalTree {
                   const std::vector<std::uint32_t>& gathered);
     const Groups& groups_of(const LiveNode& node, std::uint32_t feature,
                             const std::vector<std::uint32_t>& gathered);
+    double credit(const LiveNode& node, std::uint32_t feature, const FeatureScan& scan,
+                  const std::vector<std::uint32_t>& gathered);
+    bool adjusts(std::uint32_t feature) const {
+        return growth_.adjusts_categories && rows_.kinds()[feature] == Kind::category;
+    }
+    // Histograms hold weights, and a category's gain is adjusted by the rows.
+    bool needs_rows() const { return growth_.adjusts_categories && !rows_.data().w.empty(); }
+    bool has_histogram(const LiveNode& node) const {
+        return node.watch && node.watch->histogram && !needs_rows();
+    }
     RowFinder& finder();
-    void group_by_value(std::uint32_t feature, const std::vector<std::uint32_t>& gathered);
+    void group_by_value(std::uint32_t feature, const std::vector<std::uint32_t>& gathered,
+                        bool weighted, Groups& groups);
     void group_by_histogram(const Histogram& histogram, std::uint32_t feature);
     std::vector<std::uint32_t> gather(const LiveNode& node, std::uint32_t row) const;
 
@@ -163,6 +180,7 @@ class IncrementalTree {
     // Scratch of a search.
     std::unique_ptr<RowFinder> finder_;
     Groups groups_;
+    Groups row_groups_;
     std::vector<double> values_;
 };
 

@@ -11,6 +11,7 @@
 #include "banditree/incremental.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/rng.hpp"
+#include "banditree/schedule.hpp"
 
 namespace banditree {
 
@@ -56,7 +57,7 @@ class OnlineTreeBootstrap {
         explicit Arm(std::uint32_t max_bins) : rows(max_bins) {}
         RowStore rows;
         std::vector<std::unique_ptr<IncrementalTree>> replicas;
-        std::size_t validated_at = 0;
+        LeafPrice price;
     };
 
     void teach(std::uint32_t arm, const ArmRows& rows, std::size_t begin, std::size_t end);

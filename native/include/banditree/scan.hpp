@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "banditree/dataset.hpp"
@@ -36,7 +37,8 @@ struct Groups {
         size += occurs;
     }
     bool has_missing() const { return missing.w > 0; }
-    bool varies() const { return size + has_missing() > 1; }
+    std::uint32_t n_present() const { return size + has_missing(); }
+    bool varies() const { return n_present() > 1; }
 };
 
 // The best split of one feature.
@@ -47,6 +49,8 @@ struct FeatureScan {
     std::uint32_t above = 0;  // numbers: codes <= below go left, codes >= above right
     bool missing_left = false;
     std::uint32_t n_left = 0;  // categories: so many groups, in order of mean, go left
+    std::uint32_t n_categories = 0;
+    double between = 0;  // what all categories explain, each predicted by its own mean
 };
 
 // What spares a node from being searched again at every row that it gets. When a row arrives, no
@@ -64,6 +68,34 @@ struct Sides {
 FeatureScan scan_numbers(const Groups& groups, const Moments& node, std::uint32_t min_leaf);
 FeatureScan scan_categories(const Groups& groups, const Moments& node, std::uint32_t min_leaf);
 Sides sides_of(const Groups& groups, std::uint32_t n_left);
+
+// How much of the gain of a category's best cut counts, weights aside. The rewards that the cut is
+// to explain have put the categories in order, so the best cut of many gains much by chance. All
+// categories together explain `between` of the cost, and would explain on average `chance` of it if
+// they meant nothing; 1 - kChance * chance / between of the gain counts. With two categories there
+// is one cut, and nothing is gained by choosing.
+//
+// A factor of 1 takes off what chance adds to the rows at hand; on new rows the same amount is lost
+// once more, which would make it 2. In between is best: docs/trees.md has the measurement.
+inline constexpr double kChance = 1.5;
+double credit_of(const FeatureScan& scan, std::uint32_t n_rows, double cost);
+// The same of some rows of the data, whose weights are not all 1.
+double credit_of_rows(const Dataset& data, std::uint32_t feature,
+                      std::span<const std::uint32_t> rows);
+
+// What was known of a category's cut when it was last searched.
+struct CategoryBound {
+    double gain = std::numeric_limits<double>::infinity();
+    double between = 0;
+    double cost = 0;
+    std::uint32_t n_categories = 0;
+};
+inline CategoryBound category_bound(const FeatureScan& scan, const Moments& node) {
+    return {scan.gain, scan.between, node.raw_cost(), scan.n_categories};
+}
+// The most that can count of it by now: neither the gain nor what the categories explain together
+// has grown by more than the cost has.
+double most_of(const CategoryBound& then, const Moments& now);
 
 inline FeatureScan scan(Kind kind, const Groups& groups, const Moments& node,
                         std::uint32_t min_leaf) {

@@ -20,6 +20,8 @@ struct Growth {
     // The alpha at which the tree is going to be pruned, so that splits which cannot survive are
     // left out from the start (see levels_of).
     double alpha = 0;
+    // Whether a category's gain counts as far as its categories are credible (see credibility).
+    bool adjusts_categories = false;
 };
 
 // The rows of a node beside their weights and weighted rewards (Sums or Counts), in the order of
@@ -31,10 +33,11 @@ struct NodeRows {
 };
 
 struct Split {
-    double gain = 0;
+    double gain = 0;  // what counts of it
     std::int32_t feature = -1;
     FeatureScan scan;
     bool exists() const { return feature >= 0; }
+    double credit() const { return gain / scan.gain; }
 };
 
 template <class Sum>
@@ -44,7 +47,8 @@ class SplitFinder {
     // exact, so a node's table less that of one child is that of the other.
     using Table = std::vector<Sum>;
 
-    SplitFinder(const Dataset& data, const Growth& growth);
+    // weighted: some weights differ from 1.
+    SplitFinder(const Dataset& data, const Growth& growth, bool weighted = false);
 
     // Turns to a node, whose features in `wanted` will be asked for. The rows must stay where they
     // are as long as groups of them are asked for.
@@ -56,8 +60,9 @@ class SplitFinder {
     // that are constant in the node.
     Split best(const NodeRows<Sum>& node, const Moments& moments,
                std::vector<std::uint32_t>& active);
-    // The same, given the node's table, which must have the active features.
-    Split best(const Table& table, const Moments& moments, std::vector<std::uint32_t>& active);
+    // The same, given the node's table as well, which must have the active features.
+    Split best(const Table& table, const NodeRows<Sum>& node, const Moments& moments,
+               std::vector<std::uint32_t>& active);
     void tabulate(const NodeRows<Sum>& node, const std::vector<std::uint32_t>& features,
                   Table& table);
     void subtract(Table& table, const Table& part,
@@ -66,6 +71,8 @@ class SplitFinder {
     std::uint32_t tabled_from() const;
     // After `best`: what else each feature could gain there (see bound_of).
     std::vector<float> bounds() const;
+    // The same of categories, if those are adjusted.
+    std::vector<CategoryBound> category_bounds() const;
 
  private:
     template <class Code>
@@ -87,12 +94,15 @@ class SplitFinder {
     bool is_summed(std::int32_t bit) const;
     void group_flag(std::uint32_t feature, std::uint32_t bit);
     Split search(const Moments& moments, std::vector<std::uint32_t>& active);
+    // How much of the gain counts.
+    double credit(std::uint32_t feature, const FeatureScan& found, const Moments& moments) const;
     void make_room(std::uint32_t n_codes);
 
     static constexpr std::uint32_t kFewCodes = 32;
 
     const Dataset& data_;
     Growth growth_;
+    bool weighted_;
     Groups groups_;
     NodeRows<Sum> node_;
     const Sum* table_ = nullptr;      // of the node, if it is searched by that

@@ -10,6 +10,7 @@
 #include "banditree/posterior.hpp"
 #include "banditree/rng.hpp"
 #include "banditree/row_store.hpp"
+#include "banditree/schedule.hpp"
 #include "banditree/split.hpp"
 #include "banditree/tree.hpp"
 
@@ -65,7 +66,9 @@ class TreeBootstrap {
     const Growth& growth() const { return settings_.growth; }
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm].rows; }
     const Standing& standing(std::uint32_t arm) const { return arms_[arm].standing; }
-    double alpha(std::uint32_t arm) const { return arms_[arm].alpha; }
+    double alpha(std::uint32_t arm) const {
+        return arms_[arm].price.alpha(arms_[arm].rows.n_rows());
+    }
     Spread& spread() { return spread_; }
 
  private:
@@ -73,8 +76,7 @@ class TreeBootstrap {
         explicit Arm(std::uint32_t max_bins) : rows(max_bins) {}
         RowStore rows;
         Standing standing;
-        double alpha = 0;
-        std::size_t validated_at = 0;
+        LeafPrice price;
         Dataset exact;  // all rows, if the store is exact and they are needed
     };
 

@@ -20,11 +20,10 @@ from banditree.policies.learners import (
     fit_and_predict,
     is_classifier,
 )
-from banditree.policies.parameters import check_choice
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart
-from banditree.trees.inputs import check_whole
+from banditree.trees.inputs import check_choice, check_whole
 from banditree.types import Arm, Context, FeatureName, FloatArray, Seed
 
 # How many resamples tell `explain` how sure the learner is.

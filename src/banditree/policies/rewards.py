@@ -6,8 +6,7 @@ import numpy as np
 
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidRewardError
-from banditree.policies.parameters import check_choice
-from banditree.trees.inputs import check_reward, check_rewards
+from banditree.trees.inputs import check_choice, check_reward, check_rewards
 from banditree.types import FloatArray
 
 RewardKind: TypeAlias = Literal["binary", "continuous"]

@@ -9,12 +9,11 @@ from banditree import _core
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, share_of_largest
 from banditree.policies.explanation import ArmExplanation
-from banditree.policies.parameters import check_choice
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_whole
+from banditree.trees.inputs import check_choice, check_whole
 from banditree.types import Arm, Context, FeatureName, FloatArray, Seed
 
 Pruning: TypeAlias = Literal["cv", "cv_every_fit"]

@@ -50,7 +50,14 @@ class TreePolicy(Policy):
         categorical: Sequence[FeatureName] = (),
         seed: Seed = None,
     ) -> None:
-        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
+        self._settings = Settings(
+            min_split,
+            min_leaf,
+            max_depth,
+            max_bins,
+            categorical,
+            "adjusted",
+        )
         self.min_split, self.min_leaf = min_split, min_leaf
         self.max_depth, self.max_bins = max_depth, max_bins
         self.folds = check_whole("folds", folds, 2)

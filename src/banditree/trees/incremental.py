@@ -10,7 +10,7 @@ from banditree.errors import NotFittedError
 from banditree.trees.inputs import check_reward, check_weight
 from banditree.trees.observations import read_observations
 from banditree.trees.reading import edges_by_name, predict
-from banditree.trees.settings import Settings
+from banditree.trees.settings import CategoryGain, Settings
 from banditree.trees.tree import Tree
 from banditree.types import Context, Contexts, FeatureName, FloatArray
 
@@ -24,7 +24,7 @@ class IncrementalTree:
 
     Parameters
     ----------
-    min_split, min_leaf, max_depth, categorical
+    min_split, min_leaf, max_depth, categorical, category_gain
         As for `Tree`.
     max_bins
         Split number features at no more than this many quantiles; None: at every value. Beyond a
@@ -51,8 +51,11 @@ class IncrementalTree:
         max_depth: int | None = None,
         max_bins: int | None = None,
         categorical: Sequence[FeatureName] = (),
+        category_gain: CategoryGain = "plain",
     ) -> None:
-        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
+        self._settings = Settings(
+            min_split, min_leaf, max_depth, max_bins, categorical, category_gain
+        )
         self._encoder = Encoder(self._settings.categorical)
         self._core = _core.IncrementalTree(*self._settings.growth)
 

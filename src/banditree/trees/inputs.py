@@ -1,6 +1,6 @@
 """Checks on parameters, rewards and weights that the trees share."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -21,6 +21,18 @@ def check_whole(name: str, value: Any, least: int) -> int:
             f"see the documentation of {name} for its meaning"
         )
     return int(value)
+
+
+def check_choice(name: str, value: Any, literal: Any) -> Any:
+    """Return the value if it is one of the words of a Literal type."""
+    words = get_args(literal)
+    if not isinstance(value, str) or value not in words:
+        listed = ", ".join(f'"{word}"' for word in words)
+        raise InvalidParameterError(
+            f"{name} must be one of {listed}; got {shorten(value)}; "
+            f"see the documentation of {name} for what they mean"
+        )
+    return value
 
 
 def check_seed(seed: Any) -> int:

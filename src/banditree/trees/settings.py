@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias
 
 from banditree.contexts import Encoder
-from banditree.trees.inputs import check_whole
+from banditree.trees.inputs import check_choice, check_whole
 from banditree.types import FeatureName
+
+CategoryGain: TypeAlias = Literal["plain", "adjusted"]
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class Settings:
     max_depth: int | None = None
     max_bins: int | None = None
     categorical: Sequence[FeatureName] = ()
+    category_gain: CategoryGain = "plain"
 
     def __post_init__(self) -> None:
         check_whole("min_split", self.min_split, 2)
@@ -25,12 +29,14 @@ class Settings:
             check_whole("max_depth", self.max_depth, 0)
         if self.max_bins is not None:
             check_whole("max_bins", self.max_bins, 2)
+        check_choice("category_gain", self.category_gain, CategoryGain)
         object.__setattr__(self, "categorical", Encoder(self.categorical).categorical)
 
     @property
-    def growth(self) -> tuple[int, int, int | None, int | None]:
+    def growth(self) -> tuple[int, int, int | None, int | None, bool]:
         """What the core wants to know."""
-        return self.min_split, self.min_leaf, self.max_depth, self.max_bins
+        adjusted = self.category_gain == "adjusted"
+        return self.min_split, self.min_leaf, self.max_depth, self.max_bins, adjusted
 
     def __str__(self) -> str:
         """Show the settings that differ from the defaults, as arguments."""

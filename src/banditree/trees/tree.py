@@ -17,7 +17,7 @@ from banditree.trees.observations import read_observations
 from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath
 from banditree.trees.rules import rule_of, way_of
-from banditree.trees.settings import Settings
+from banditree.trees.settings import CategoryGain, Settings
 from banditree.types import Context, Contexts, FeatureName
 
 
@@ -41,6 +41,10 @@ class Tree:
         value.
     categorical
         Names (positions, in arrays) of number features that are really categories.
+    category_gain
+        "plain" compares splits by what they gain, as CART does. Of many categories the best cut
+        gains much by chance; "adjusted" counts a category's gain 1 - 1/F times, F being the
+        variance between its categories over that within them.
 
     Examples
     --------
@@ -65,8 +69,11 @@ class Tree:
         max_depth: int | None = None,
         max_bins: int | None = None,
         categorical: Sequence[FeatureName] = (),
+        category_gain: CategoryGain = "plain",
     ) -> None:
-        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical)
+        self._settings = Settings(
+            min_split, min_leaf, max_depth, max_bins, categorical, category_gain
+        )
         self._encoder = Encoder(self._settings.categorical)
         self._core: _core.Tree | None = None
         self._used: NDArray[np.bool_] | None = None  # rows of positive weight, if not all

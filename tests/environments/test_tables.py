@@ -204,7 +204,7 @@ def test_dates_are_turned_into_parts_if_asked(make: Any):
 )
 def test_what_is_no_date_is_told(dates: Any, message: str):
     table = pd.DataFrame({**TIMES, **PLAIN, "seen_day": [1, 2, 3]})
-    unused = [name for name in TIMES if name not in dates]
+    unused = ["zoned", *(name for name in TIMES if name not in dates)]
     with pytest.raises(bt.InvalidParameterError, match=message):
         Classification(table, "label", unused=unused, dates=dates)
 

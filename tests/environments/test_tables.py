@@ -193,7 +193,7 @@ def test_dates_are_turned_into_parts_if_asked(make: Any):
         (["singup"], "dates: the table has no column 'singup'; did you mean 'signup'"),
         (
             ["signup", "stay"],
-            "dates: column 'stay' holds others: a date must be a datetime.* got .*90",
+            "dates: column 'stay' holds others: a date must be a datetime.* got Timedelta",
         ),
         (["signup", "city"], "dates: column 'city' holds others: .* got 'Lima'; .*fromisoformat"),
         (["label"], "dates: 'label' is no feature, as it is the label or in unused; name it once"),

@@ -209,3 +209,142 @@ def test_a_file_that_is_not_the_data_set_is_not_passed_off_as_it(
     assert shown.out == ""
     assert "adult.parquet cannot be read" in shown.err
     assert "remove that file" in shown.err
+
+
+# ---- terminals that are not UTF-8 ----
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
+def test_a_terminal_gets_the_letters_that_it_has(tmp_path: Path, encoding: str):
+    study = tmp_path / "größe ≤ 國.toml"
+    text = "horizon = 20\nseeds = 2\nenvironments = ['sports']\n[policies.'α ≤ 國']\n"
+    study.write_text(f"{text}policy = 'Uniform'\n", encoding="utf-8")
+    command = [sys.executable, "-m", "banditree", "run", str(study), "--workers", "1"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        encoding=encoding,
+        check=False,
+    )
+    assert (done.returncode, "Error" in done.stderr) == (0, False), done.stderr
+    expected = {
+        "ascii": ["mean +- half of", r"alpha <= \u570b"],
+        "latin-1": ["mean ± half of", r"alpha <= \u570b"],
+        "cp437": ["mean ± half of", r"α ≤ \u570b"],
+    }
+    assert all(words in done.stdout for words in expected[encoding])
+
+
+def test_help_and_errors_are_shown_in_ascii():
+    shown = run("run", "--help", PYTHONIOENCODING="ascii")
+    assert shown.returncode == 0
+    assert "policies x environments x seeds" in shown.stdout
+    wrong = run("run", "≤.toml", PYTHONIOENCODING="ascii")
+    assert wrong.returncode == 2
+    assert "there is no file '<=.toml'" in wrong.stderr
+
+
+# ---- without the extra ----
+
+
+BLOCKED = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Blocker())
+from banditree.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+EXTRA = [
+    "joblib",
+    "matplotlib",
+    "psutil",
+    "sklearn",
+    "threadpoolctl",
+    "pyarrow",
+    "pooch",
+    "tqdm",
+    "unlzw3",
+    "requests",
+    "pandas",
+    "polars",
+    "scipy",
+    "ray",
+]
+
+
+def run_without(blocked: list[str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = BLOCKED.format(blocked=blocked)
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_without_the_extra_a_study_says_what_to_install(tmp_path: Path):
+    (tmp_path / "study.toml").write_text("policies = ['Uniform']\nenvironments = ['sports']\n")
+    out = tmp_path / "out"
+    for command in (["reproduce"], ["run", str(tmp_path / "study.toml")]):
+        done = run_without(EXTRA, *command, "--out", str(out))
+        assert done.returncode == 2
+        assert done.stderr == (
+            "banditree: a study needs joblib, psutil, threadpoolctl, tqdm, matplotlib: "
+            "pip install 'banditree[study]'\n"
+        )
+    assert not out.exists()
+    only = run_without(["matplotlib"], "reproduce", "--out", str(out))
+    assert only.stderr == "banditree: a study needs matplotlib: pip install 'banditree[study]'\n"
+
+
+def test_without_the_extra_other_commands_do_what_they_can(tmp_path: Path):
+    command = ["reproduce", *SMALL, "--workers", "1", "--out", str(tmp_path)]
+    assert main(command) == 0
+    done = run_without(EXTRA, "report", str(tmp_path))
+    assert done.returncode == 2
+    assert "TreeHeuristic" in done.stdout
+    assert done.stderr == (
+        "banditree: figures are drawn by matplotlib: pip install 'banditree[study]'\n"
+    )
+    figure = run_without(EXTRA, "reproduce", "--figure", "1", "--out", str(tmp_path))
+    assert (figure.returncode, figure.stderr) == (2, done.stderr)
+    assert run_without(EXTRA, "data", "list").returncode == 0
+
+
+def test_data_sets_without_the_extra_say_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("BANDITREE_DATA", str(tmp_path))
+    monkeypatch.setenv("BANDITREE_CACHE", str(tmp_path))
+    fetch = run_without(EXTRA, "data", "fetch", "adult")
+    assert fetch.returncode == 1
+    assert "pip install 'banditree[study]'" in fetch.stderr
+    assert len(fetch.stderr.splitlines()) == 1
+
+
+# ---- folders that cannot be ----
+
+
+@pytest.mark.parametrize("arguments", [["--figure", "1"], SMALL])
+def test_a_folder_that_cannot_be_made_is_named(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "file" / "out"
+    (tmp_path / "file").touch()
+    assert main(["reproduce", *arguments, "--out", str(out)]) == 1
+    assert capsys.readouterr().err == (
+        f"banditree: there can be no folder '{out}': Not a directory; choose another with --out\n"
+    )
+
+
+def test_a_report_that_cannot_be_written_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["reproduce", *SMALL, "--workers", "1", "--out", str(tmp_path)]) == 0
+    (tmp_path / "report.md").unlink()
+    (tmp_path / "report.md").mkdir()
+    capsys.readouterr()
+    assert main(["report", str(tmp_path)]) == 1
+    report = tmp_path / "report.md"
+    assert capsys.readouterr().err == f"banditree: Is a directory: '{report}'\n"

@@ -271,3 +271,16 @@ def test_no_data_frame_library_is_imported_for_other_contexts():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_without_narwhals_a_table_says_what_to_install():
+    script = (
+        "import sys; sys.modules['narwhals'] = None\n"
+        "import pandas, banditree as bt\n"
+        "try: bt.Tree().fit(pandas.DataFrame({'a': [1, 2]}), [0, 1])\n"
+        "except bt.InvalidContextError as error: print(error)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == (
+        "tables are read through narwhals, which is not installed: pip install narwhals\n"
+    )

@@ -1,5 +1,6 @@
 """Contextual bandits with decision trees and the bootstrap."""
 
+from banditree.contexts import date_parts
 from banditree.errors import (
     BanditreeError,
     DataError,
@@ -55,6 +56,7 @@ __all__ = [
     "Uniform",
     "UnknownArmError",
     "__version__",
+    "date_parts",
     "load",
 ]
 

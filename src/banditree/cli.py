@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from banditree.errors import BanditreeError, DataError, StateError
+from banditree.trees.drawing.signs import make_streams_plain
 
 # What a shell expects: 1 for a failure, 2 for a wrong use, 130 for Ctrl-C.
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -61,6 +62,7 @@ POLICIES = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
+    make_streams_plain()
     options = _parser().parse_args(arguments)
     try:
         code: int = options.do(options)
@@ -78,7 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return FAILED
     except OSError as error:
-        print(f"banditree: {error}", file=sys.stderr)
+        # Without "[Errno 13]", which says nothing to most.
+        reason = f"{error.strerror}: {error.filename!r}" if error.filename else error
+        print(f"banditree: {reason}", file=sys.stderr)
         return FAILED
 
 
@@ -180,8 +184,10 @@ def _reproduce(options: argparse.Namespace) -> int:
 def _draw_figure_1(folder: Path) -> int:
     from banditree.studies.reports.click_trees import click_trees_figure
     from banditree.studies.reports.style import save_figure
+    from banditree.studies.store import make_folder
 
-    for path in save_figure(click_trees_figure(), folder / "figures", "figure-1-golf"):
+    figures = make_folder(folder) / "figures"
+    for path in save_figure(click_trees_figure(), figures, "figure-1-golf"):
         print(path)
     return 0
 
@@ -197,8 +203,10 @@ def _run(options: argparse.Namespace) -> int:
 
 def _carry_out(study: object, folder: Path, options: argparse.Namespace) -> int:
     from banditree.studies import Study, run_study
+    from banditree.studies.extra import TO_REPORT, TO_RUN, check_extra
 
     assert isinstance(study, Study)
+    check_extra(*TO_RUN, *TO_REPORT)
     failures = run_study(study, folder, workers=options.workers, ray=options.ray)
     details = folder / "failures.txt"
     if failures:

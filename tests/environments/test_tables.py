@@ -161,12 +161,52 @@ def test_all_columns_of_dates_are_named_at_once(make: Any):
         Classification(table, "label")
     assert str(caught.value) == (
         "dates and times are no features, and these columns hold them: 'signup', 'seen', 'zoned', "
-        "'hour', 'stay'; name them in unused, or turn them into numbers first"
+        "'hour', 'stay'; name them in dates to have year, month, day, weekday and hour as "
+        "features, or in unused; turn durations into numbers first"
     )
     with pytest.raises(bt.InvalidParameterError, match="hold them: 'seen', 'stay'; name"):
         Classification(table, "label", unused=["signup", "zoned", "hour"], categorical=["seen"])
     environment = Classification(table, "label", unused=list(TIMES))
     assert environment.features == ("age", "city", "member")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_dates_are_turned_into_parts_if_asked(make: Any):
+    table = make({**PLAIN, **TIMES})
+    asked = ["signup", "seen", "hour"]
+    environment = Classification(table, "label", unused=["zoned", "stay"], dates=asked)
+    assert environment.features == (
+        *("age", "city", "member", "signup_year", "signup_month", "signup_day", "signup_weekday"),
+        *("seen_year", "seen_month", "seen_day", "seen_weekday", "seen_hour", "hour_hour"),
+    )
+    shown = dict(zip(environment.features, environment.contexts(np.arange(3)).T, strict=True))
+    expected = {"signup_day": [1, np.nan, 2], "seen_hour": [np.nan, 12, 12], "hour_hour": [12, 13]}
+    for name, values in expected.items():
+        np.testing.assert_array_equal(shown[name][: len(values)], values)
+    weekdays = environment.categories[environment.features.index("signup_weekday")]
+    assert weekdays == ["Wednesday", "Thursday"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "message"),
+    [
+        (["singup"], "dates: the table has no column 'singup'; did you mean 'signup'"),
+        (
+            ["signup", "stay"],
+            "dates: column 'stay' holds others: a date must be a datetime.* got Timedelta",
+        ),
+        (["signup", "city"], "dates: column 'city' holds others: .* got 'Lima'; .*fromisoformat"),
+        (["label"], "dates: 'label' is no feature, as it is the label or in unused; name it once"),
+        (["zoned"], "dates: 'zoned' is no feature"),
+        ("signup", "dates must be a list of column names, got 'signup'"),
+        (["signup", "seen"], "there is a column 'seen_day' already"),
+    ],
+)
+def test_what_is_no_date_is_told(dates: Any, message: str):
+    table = pd.DataFrame({**TIMES, **PLAIN, "seen_day": [1, 2, 3]})
+    unused = ["zoned", *(name for name in TIMES if name not in dates)]
+    with pytest.raises(bt.InvalidParameterError, match=message):
+        Classification(table, "label", unused=unused, dates=dates)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])

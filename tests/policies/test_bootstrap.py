@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -304,3 +305,14 @@ def test_a_file_cannot_name_what_it_likes(
         path.write_bytes(files.pack(header, arrays))
         with pytest.raises(bt.StateError, match=message):
             bt.load(path)
+
+
+def test_without_scikit_learn_loading_says_what_to_install(tmp_path, monkeypatch):
+    path = tmp_path / "policy.bt"
+    bt.Bootstrap(learner=LogisticRegression(), arms=["golf", "tennis"]).save(path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        bt.StateError, match=r"LogisticRegression, which .* pip install scikit-learn"
+    ):
+        bt.load(path)

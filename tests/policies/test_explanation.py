@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -80,6 +83,56 @@ def test_only_eligible_arms_are_explained() -> None:
     assert set(policy.explain({}, arms=["chess", "golf"])) == {"chess", "golf"}
     policy.remove_arm("golf")
     assert set(policy.explain({})) == {"tennis", "chess"}
+
+
+def odd() -> Explanation:
+    return Explanation(
+        {
+            "<b>&": ArmExplanation('city is "<x>" and age ≤ 40', 12, 0.25, (0.2, np.float64(0.3))),
+            7: ArmExplanation("always", 0, NAN, (-float("inf"), float("inf"))),
+        }
+    )
+
+
+def test_a_notebook_shows_a_table_in_which_names_are_escaped() -> None:
+    rows = ElementTree.fromstring(odd()._repr_html_()).iter("tr")
+    assert [[cell.text for cell in row] for row in rows] == [
+        ["arm", "mean", "interval", "n", "rule"],
+        ["<b>&", "0.250", "0.200 to 0.300", "12", 'city is "<x>" and age ≤ 40'],
+        ["7", "-", "-inf to inf", "0", "always"],
+    ]
+
+
+def test_a_dictionary_of_it_is_json() -> None:
+    given = odd().to_dict()
+    assert list(given) == ["<b>&", 7]
+    assert given["<b>&"] == odd()["<b>&"].to_dict()
+    assert json.loads(json.dumps(given, allow_nan=False)) == {
+        "<b>&": {
+            "rule": 'city is "<x>" and age ≤ 40',
+            "n": 12,
+            "mean": 0.25,
+            "interval": [0.2, 0.3],
+        },
+        "7": {"rule": "always", "n": 0, "mean": None, "interval": [None, None]},
+    }
+
+
+def test_the_dictionary_of_a_policys_explanation_is_json() -> None:
+    policy = bt.TreeHeuristic(["golf", "tennis"])
+    policy.learn_many([{"age": 31}, {"age": 64}], ["golf", "golf"], [0, 1])
+    given = policy.explain({"age": 31}).to_dict()
+    assert json.loads(json.dumps(given, allow_nan=False)) == given
+
+
+def test_a_terminal_gets_the_letters_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "age ≤ 40" in str(odd())
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding="ascii"))
+    assert str(odd()).splitlines()[1] == (
+        '<b>&  0.250  0.200 to 0.300  12  city is "<x>" and age <= 40'
+    )
+    assert "age <= 40" in str(odd()["<b>&"])
+    assert odd()["<b>&"].rule.endswith("age ≤ 40")
 
 
 # ---- intervals ----

@@ -1,12 +1,14 @@
 import hashlib
 import json
 import os
+import re
 import time
 import zipfile
 
 import numpy as np
 import pytest
 
+import banditree as bt
 from banditree import StateError
 from banditree.policies import files
 
@@ -147,10 +149,36 @@ def test_the_file_is_as_private_as_others(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("path", ["", ".", "folder", "missing/policy.bt"])
-def test_where_nothing_can_be_written(tmp_path, monkeypatch, path):
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("", "this is a folder; name a file in it: ''"),
+        (".", "this is a folder; name a file in it: '.'"),
+        ("folder", "this is a folder; name a file in it: 'folder'"),
+        (
+            "no/such/folder/policy.bt",
+            "there is no folder 'no/such/folder'; make it first, or save elsewhere: "
+            "'no/such/folder/policy.bt'",
+        ),
+        ("file/policy.bt", "'file' is a file, not a folder; save elsewhere: 'file/policy.bt'"),
+        ("x" * 300, f"File name too long: '{'x' * 300}'"),
+    ],
+)
+def test_where_nothing_can_be_written(tmp_path, monkeypatch, path, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match=r"directory|busy"):
-        files.write(path, b"new")
-    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=rf"\] {re.escape(message)}$"):
+        bt.Uniform(["golf"]).save(path)
+    assert {p.name for p in tmp_path.iterdir()} == {"folder", "file"}
+
+
+def test_a_missing_folder_is_a_file_not_found_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        bt.Uniform(["golf"]).save(tmp_path / "none" / "policy.bt")
+
+
+def test_a_full_disk_is_said_of_the_target(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/policy.bt'$"):
+        files.write(tmp_path / "policy.bt", b"new")

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 import banditree as bt
+from banditree.environments import Classification
 from banditree.studies import EnvironmentSpec, PolicySpec, Study, paper_study, read_study
+from banditree.studies.building import build
 from banditree.studies.specs import policy_names
 
 SHOP = """
@@ -36,6 +38,22 @@ def test_five_lines_are_a_study(tmp_path: Path):
         horizon=2000,
         name="study",
     )
+
+
+def test_dates_of_a_file_become_parts(tmp_path: Path):
+    rows = "".join(f"2024-05-0{day},{label}\n" for day, label in [(1, "tea"), (2, "nut")])
+    (tmp_path / "visits.csv").write_text(f"signup,bought\n{rows}")
+    text = SHOP.replace("visits.parquet", "visits.csv")
+    (plain,) = read_study(write(tmp_path, text)).environments
+    with pytest.raises(bt.InvalidParameterError, match="hold them: 'signup'; name them in dates"):
+        build(plain)
+    (asked,) = read_study(write(tmp_path, f"{text}dates = ['signup']\n")).environments
+    assert asked.dates == ("signup",)
+    environment = build(asked)
+    assert isinstance(environment, Classification)
+    assert environment.features[-2:] == ("signup_day", "signup_weekday")
+    with pytest.raises(bt.InvalidParameterError, match="dates is for files"):
+        EnvironmentSpec("sports", dates=("signup",))
 
 
 def test_lists_are_grids_and_tables_are_per_environment(tmp_path: Path):

@@ -1,5 +1,9 @@
+import os
+import subprocess
+import sys
 import time
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -7,10 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import banditree as bt
 from banditree.errors import InvalidParameterError
 from banditree.trees.drawing import tree_to_svg, tree_to_text
 from banditree.trees.drawing.style import colour, contrast, ink_on
-from banditree.trees.drawing.wording import columns, number, shorten, threshold_labels
+from banditree.trees.drawing.wording import (
+    Wording,
+    columns,
+    number,
+    shorten,
+    threshold_labels,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 CITIES = ["Berlin", "Paris", *(f"Town {i}" for i in range(40))]
@@ -209,7 +220,7 @@ def test_svg_texts_of_a_small_tree():
     shown = texts(tree_to_svg(golf()))
     assert shown.count("over_40") == 2
     assert shown.count("n = 500") == 3
-    assert shown[:4] == ["no or missing", "no or missing", "yes", "yes"]
+    assert shown[:4] == ["yes", "yes or missing", "yes", "no or missing"]
     assert {"high_income", "mean 0.1537 · n = 2000", "0.45", "n = 250"} <= set(shown)
 
 
@@ -224,7 +235,7 @@ def test_tooltips_have_everything():
 
 def test_the_shorter_list_is_asked_for():
     svg = tree_to_svg(cities(CITIES, ["Rome"], "right"))
-    assert texts(svg)[:3] == ["no", "yes or missing", "city is Rome"]
+    assert texts(svg)[:3] == ["yes or missing", "no", "city is Rome"]
 
 
 def test_long_lists_are_shortened_in_svg_but_not_in_the_tooltip():
@@ -274,28 +285,73 @@ def test_max_depth_collapses_subtrees():
 
 
 def test_max_depth_zero_draws_one_box_and_a_deep_one_everything():
-    assert texts(tree_to_svg(golf(), max_depth=0)) == ["0.1537", "… 5 leaves"]
+    assert texts(tree_to_svg(golf(), max_depth=0)) == ["0.1537", "n = 2000", "… 5 leaves"]
     assert tree_to_svg(golf(), max_depth=3) == tree_to_svg(golf())
 
 
-def test_negative_max_depth_is_refused():
-    with pytest.raises(InvalidParameterError, match="from 0 up, got -1"):
-        tree_to_svg(golf(), max_depth=-1)
+@pytest.mark.parametrize("draw", [tree_to_svg, tree_to_text])
+@pytest.mark.parametrize(
+    ("limit", "message"), [({"max_depth": -1}, "from 0 up"), ({"max_leaves": 0}, "from 1 up")]
+)
+def test_wrong_limits_are_refused(draw, limit, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        draw(golf(), **limit)
+
+
+def test_a_large_tree_is_folded_to_a_readable_size():
+    root = balanced(8)  # 256 leaves
+    svg = tree_to_svg(root)
+    assert len(rectangles(svg)) == 2 * 16 - 1
+    assert texts(svg).count("… 16 leaves") == 16
+    assert texts(svg).count("n = 80") == 16
+    assert float(parse(svg).get("width", "nan")) < 2500
+    lines = tree_to_text(root).splitlines()
+    assert len(lines) == 2 * 32 - 1
+    assert sum(line.endswith(", n 40 … 8 leaves") for line in lines) == 32
+    assert len(rectangles(tree_to_svg(root, max_leaves=None))) == 511
+    assert len(tree_to_text(root, max_leaves=None).splitlines()) == 511
+
+
+def test_max_depth_folds_text():
+    assert tree_to_text(golf(), max_depth=1).splitlines() == [
+        "mean 0.1537, n 2000",
+        "├─ not high_income (or missing): mean 0.06, n 1000 … 2 leaves",
+        "└─ high_income: mean 0.2475, n 1000 … 3 leaves",
+    ]
+
+
+def test_what_explains_most_is_shown():
+    weak = split("weak", leaf(), split("weaker", leaf(), leaf(), threshold=1.0), threshold=1.0)
+    # Its own gain is small, but not that of the split below it.
+    hidden = split("strong", leaf(), leaf(), threshold=1.0, gain=9.0)
+    xor = split("xor", leaf(), hidden, threshold=1.0, gain=0.1)
+    text = tree_to_text(split("top", weak, xor, threshold=1.0), max_leaves=4)
+    assert "strong ≤ 1" in text
+    assert "xor ≤ 1" in text
+    assert "weak" not in text
+    assert "n 30 … 3 leaves" in text
+
+
+def test_as_many_leaves_are_shown_as_wanted():
+    for most in range(1, 8):
+        svg = tree_to_svg(golf(), max_leaves=most)
+        assert len(rectangles(svg)) == 2 * min(most, 5) - 1
+    assert tree_to_text(golf(), max_leaves=1) == "mean 0.1537, n 2000 … 5 leaves"
 
 
 @pytest.mark.parametrize("depth", [12, 5000])
 def test_lopsided_trees(depth):
     root = chain(depth)
-    svg = tree_to_svg(root)
+    svg = tree_to_svg(root, max_leaves=None)
     assert len(rectangles(svg)) == 2 * depth + 1
     assert_apart(rectangles(svg)[:500])
-    lines = tree_to_text(root).splitlines()
+    lines = tree_to_text(root, max_leaves=None).splitlines()
     assert len(lines) == 2 * depth + 1
     assert max(map(len, lines)) < 250
 
 
 def test_lines_far_down_state_their_depth():
-    lines = tree_to_text(chain(60)).splitlines()
+    lines = tree_to_text(chain(60), max_leaves=None).splitlines()
     assert sum("(depth 60)" in line for line in lines) == 2
     assert sum("(depth " in line for line in lines) == 2 * 20
 
@@ -303,7 +359,7 @@ def test_lines_far_down_state_their_depth():
 def test_large_trees_are_quick():
     root = balanced(11)
     start = time.process_time()
-    svg, text = tree_to_svg(root), tree_to_text(root)
+    svg, text = tree_to_svg(root, max_leaves=None), tree_to_text(root, max_leaves=None)
     assert time.process_time() - start < 2
     assert len(rectangles(svg)) == len(text.splitlines()) == 4095
 
@@ -349,7 +405,7 @@ def count(root: Any, *, leaves_only: bool) -> int:
 @settings(deadline=None)
 @given(TREES)
 def test_random_trees_are_drawn_completely_and_without_overlap(root):
-    svg = tree_to_svg(root)
+    svg = tree_to_svg(root, max_leaves=None)
     assert len(rectangles(svg)) == count(root, leaves_only=False)
     assert len(parse(svg).findall(f"{SVG}g[@class='leaf']")) == count(root, leaves_only=True)
     assert_apart(rectangles(svg))
@@ -359,8 +415,23 @@ def test_random_trees_are_drawn_completely_and_without_overlap(root):
 
 @settings(deadline=None)
 @given(TREES)
+def test_yes_is_always_on_the_left(root):
+    svg = parse(tree_to_svg(root, max_leaves=None))
+    answers = svg.find(f"{SVG}g[@class='answers']")
+    words = ["".join(text.itertext()).split()[0] for text in answers.iter(f"{SVG}text")]
+    places = [float(text.get("x", "nan")) for text in answers.iter(f"{SVG}text")]
+    tops = [float(text.get("y", "nan")) for text in answers.iter(f"{SVG}text")]
+    for top in set(tops):  # the children of a level stand in pairs
+        level = sorted(
+            (x, word) for x, y, word in zip(places, tops, words, strict=True) if y == top
+        )
+        assert [word for _, word in level] == ["yes", "no"] * (len(level) // 2)
+
+
+@settings(deadline=None)
+@given(TREES)
 def test_random_trees_have_a_line_per_node(root):
-    lines = tree_to_text(root).splitlines()
+    lines = tree_to_text(root, max_leaves=None).splitlines()
     assert len(lines) == count(root, leaves_only=False)
     tree_to_text(root).encode()
 
@@ -370,7 +441,83 @@ def test_random_trees_have_a_line_per_node(root):
 def test_parents_are_centred_over_their_children(root):
     if "left" not in root:
         return
-    boxes = rectangles(tree_to_svg(root))
+    boxes = rectangles(tree_to_svg(root, max_leaves=None))
     centres = [x + width / 2 for x, _, width, _ in boxes]
-    right = 1 + count(root["left"], leaves_only=False)  # boxes are drawn parents first
+    yes = Wording.of(root).question(root).yes
+    right = 1 + count(root[yes], leaves_only=False)  # boxes are drawn parents first, yes before no
     assert 2 * centres[0] == pytest.approx(centres[1] + centres[right], abs=0.5)
+
+
+# ---- how trees show themselves ----
+
+
+ROWS = [{"age": 20}, {"age": 30}, {"age": 50}, {"age": None}]
+
+
+def grown() -> list[Any]:
+    step_by_step = bt.IncrementalTree()
+    step_by_step.learn_many(ROWS, [0, 0, 1, 1])
+    return [bt.Tree().fit(ROWS, [0, 0, 1, 1]), step_by_step]
+
+
+@pytest.mark.parametrize("tree", grown(), ids=repr)
+def test_a_tree_prints_as_a_drawing(tree):
+    assert str(tree) == "\n".join(
+        ["mean 0.5, n 4", "├─ age ≤ 40: mean 0, n 2", "└─ age > 40 (or missing): mean 1, n 2"]
+    )
+    assert repr(tree).endswith("Tree()")
+
+
+@pytest.mark.parametrize("tree", grown(), ids=repr)
+def test_a_tree_is_a_picture_in_a_notebook(tree):
+    root = bt.Tree().fit(ROWS, [0, 0, 1, 1]).to_dict()
+    assert tree._repr_svg_() == tree_to_svg(root)
+    html = parse(tree._repr_html_())
+    assert html.tag == "div"
+    assert [child.tag for child in html] == [f"{SVG}svg"]
+
+
+@pytest.mark.parametrize("tree", [bt.Tree(), bt.IncrementalTree()], ids=repr)
+def test_a_tree_that_has_not_grown_shows_what_it_is(tree):
+    assert str(tree) == repr(tree)
+    assert tree._repr_svg_() is None
+    assert tree._repr_html_() is None
+
+
+def test_methods_pass_the_limits_on():
+    tree = bt.Tree().fit([[i] for i in range(100)], [i % 7 for i in range(100)])
+    root = tree.to_dict()
+    assert tree.to_text() == tree_to_text(root) == str(tree)
+    assert tree.to_text(max_leaves=None) == tree_to_text(root, max_leaves=None) != str(tree)
+    assert tree.to_text(max_depth=2) == tree_to_text(root, max_depth=2)
+    assert tree.to_svg() == tree_to_svg(root)
+    assert tree.to_svg(max_leaves=3) == tree_to_svg(root, max_leaves=3) != tree.to_svg()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("ascii", ["|- größe <= 40: ", "`- größe > 40 ("]),
+        ("latin-1", ["|- größe <= 40: ", "`- größe > 40 ("]),
+        ("cp437", ["├─ größe ≤ 40: ", "└─ größe > 40 ("]),
+        ("utf-8", ["├─ größe ≤ 40: ", "└─ größe > 40 ("]),
+        (None, ["├─ größe ≤ 40: ", "└─ größe > 40 ("]),
+        ("no such encoding", ["├─ größe ≤ 40: ", "└─ größe > 40 ("]),
+    ],
+)
+def test_a_terminal_gets_the_letters_that_it_has(monkeypatch, encoding, shown):
+    tree = bt.Tree().fit([{"größe": row["age"]} for row in ROWS], [0, 0, 1, 1])
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding=encoding))
+    lines = str(tree).splitlines()[1:]
+    if encoding == "ascii":
+        shown = [line.replace("größe", r"gr\xf6\xdfe") for line in shown]
+    assert all(line.startswith(start) for line, start in zip(lines, shown, strict=True))
+    assert tree.to_text().isascii() is False  # what is written to a file does not depend on it
+
+
+def test_printing_a_tree_never_raises():
+    script = "import banditree as bt; print(bt.Tree().fit([['國'], ['a'], ['b']], [0, 1, 1]))"
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, check=False)
+    assert run.stderr == b""
+    assert run.stdout.splitlines()[1] == rb"|- feature 0 is \u570b: mean 0, n 1"

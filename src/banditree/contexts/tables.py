@@ -3,7 +3,6 @@
 import sys
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +11,13 @@ from banditree.contexts.columns import Column, from_array, from_values, listed
 from banditree.contexts.values import kind_of, plain
 from banditree.errors import InvalidContextError
 from banditree.types import FeatureName, Kind
+
+try:
+    import narwhals as nw
+except ImportError:
+    raise InvalidContextError(
+        "tables are read through narwhals, which is not installed: pip install narwhals"
+    ) from None
 
 
 class Frame:

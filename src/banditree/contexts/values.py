@@ -23,7 +23,8 @@ NOUNS: dict[Kind, str] = {
 ADVICE: tuple[tuple[tuple[type, ...], str], ...] = (
     (
         (datetime, date, time, np.datetime64),
-        "send a number such as the hour or a string such as the weekday",
+        "send its parts in its place, such as the hour and the weekday: banditree.date_parts(value,"
+        " prefix) returns them",
     ),
     ((timedelta, np.timedelta64), "send a number such as its seconds"),
     ((bytes, bytearray, memoryview), "decode it to a string"),
@@ -93,7 +94,7 @@ def plain(value: object, name: FeatureName, row: int | None = None) -> Value | N
         return str.__str__(value)
     if isinstance(value, np.bool_):
         return bool(value)
-    if _is_missing(value):
+    if is_missing(value):
         return None
     # numpy counts a time difference as an integer.
     if isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64):
@@ -110,7 +111,8 @@ def canonical(value: Value) -> Value:
     return value
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Return whether a value other than None stands for a missing one."""
     if isinstance(value, float | np.floating):
         return bool(value != value)
     if isinstance(value, np.datetime64 | np.timedelta64):

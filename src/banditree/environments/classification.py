@@ -17,6 +17,7 @@ from banditree.environments.tables import (
     content_hash,
     open_table,
     read_column,
+    read_dates,
     read_table,
     time_columns,
 )
@@ -41,8 +42,7 @@ class Classification(Environment):
     Parameters
     ----------
     table
-        A pandas, polars or Arrow table. Strings, booleans and missing values are welcome;
-        dates and times are not.
+        A pandas, polars or Arrow table. Strings, booleans and missing values are welcome.
     label
         The column of the class.
     name
@@ -53,6 +53,9 @@ class Classification(Environment):
         Classes that are no arms: their rows are left out.
     categorical
         Number columns that are really categories.
+    dates
+        Columns of dates or times: the parts of each (see `date_parts`) are features, such as
+        "signup_weekday".
 
     Examples
     --------
@@ -76,12 +79,14 @@ class Classification(Environment):
         unused: Sequence[str] = (),
         dropped: Sequence[Arm] = (),
         categorical: Sequence[str] = (),
+        dates: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.label = label
         batch = open_table(table)
         known = [str(column) for column in batch.names]  # pandas has columns named by numbers too
-        for what, names in (("label", [label]), ("unused", unused), ("categorical", categorical)):
+        given = {"label": [label], "unused": unused, "categorical": categorical, "dates": dates}
+        for what, names in given.items():
             _check_names(what, names, known)
         labels = _read_labels(batch, label)
         _check_dropped(dropped, labels.arms, label)
@@ -93,8 +98,17 @@ class Classification(Environment):
         features = [f for f in known if f != label and f not in unused]
         if not features:
             raise InvalidParameterError(f"the table has no feature beside the label {label!r}")
-        _check_times([name for name in map(str, time_columns(batch)) if name in features])
-        self._columns = {f: read_column(batch, f, categorical=f in categorical) for f in features}
+        _check_dates(dates, features)
+        times = [name for name in map(str, time_columns(batch)) if name in features]
+        _check_times([name for name in times if name not in dates])
+        self._columns: dict[str, Column] = {}
+        for feature in features:
+            if feature in dates:
+                self._columns |= _new(read_dates(batch, feature), known)
+            else:
+                self._columns[feature] = read_column(
+                    batch, feature, categorical=feature in categorical
+                )
 
     @classmethod
     def from_file(cls, path: str | Path, label: str, **settings: Any) -> "Classification":
@@ -228,8 +242,28 @@ def _check_times(names: Sequence[str]) -> None:
     if names:
         raise InvalidParameterError(
             "dates and times are no features, and these columns hold them: "
-            f"{', '.join(map(repr, names))}; name them in unused, or turn them into numbers first"
+            f"{', '.join(map(repr, names))}; name them in dates to have year, month, day, weekday "
+            "and hour as features, or in unused; turn durations into numbers first"
         )
+
+
+def _check_dates(dates: Sequence[str], features: Sequence[str]) -> None:
+    for name in dates:
+        if name not in features:
+            raise InvalidParameterError(
+                f"dates: {name!r} is no feature, as it is the label or in unused; name it once"
+            )
+
+
+def _new(parts: dict[str, Column], known: Sequence[str]) -> dict[str, Column]:
+    """Return the parts of a date if no column is called like one of them."""
+    for name in parts:
+        if name in known:
+            raise InvalidParameterError(
+                f"dates: there is a column {name!r} already, which a part of a date would be "
+                "called too; rename it"
+            )
+    return parts
 
 
 def _check_dropped(dropped: Sequence[Arm], arms: list[Arm], label: str) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree.contexts import date_parts
 from banditree.contexts.batches import Batch, frame_form
+from banditree.contexts.columns import from_values
 from banditree.errors import InvalidContextError, InvalidParameterError
 from banditree.types import FeatureName, FloatArray
 
@@ -165,6 +167,27 @@ def read_column(batch: Batch, name: str, *, categorical: bool) -> Column:
         column = batch.column(index, "category" if categorical else "unknown")
     except InvalidContextError as error:
         raise InvalidParameterError(f"column {name!r}: {error}") from None
+    return _stored(column)
+
+
+def read_dates(frame: "Frame", name: str) -> dict[str, Column]:
+    """Return the parts of a column of dates as columns of their own; without those never known."""
+    columns = zip(map(str, frame.names), frame.frame.iter_columns(), strict=True)
+    values = next(series for known, series in columns if known == name).to_list()
+    try:
+        rows = [date_parts(value, name) for value in values]
+    except InvalidContextError as error:
+        raise InvalidParameterError(f"dates: column {name!r} holds others: {error}") from None
+    parts = {part: [row[part] for row in rows] for part in date_parts(None, name)}
+    return {
+        part: _stored(from_values(cells, part, "unknown"))
+        for part, cells in parts.items()
+        if any(cell is not None for cell in cells)
+    }
+
+
+def _stored(column: Any) -> Column:
+    """Return a column as it is kept, for many runs."""
     if column.numbers is not None:
         return Column(_narrow(column.numbers))
     return Column(_narrow(column.codes), column.keys)

@@ -110,8 +110,8 @@ class Bootstrap(Policy):
     ) -> dict[Arm, float]:
         """Return an estimate of the probability with which `decide` draws each arm.
 
-        The learner is fitted to so many resamples of each arm; counted is how often the arm wins
-        among all combinations of one resample per arm. The random stream stays where it is.
+        The learner is fitted to `draws` resamples of each arm. The estimate is how often the arm
+        wins among all combinations of one resample per arm. The random stream does not move.
         """
         check_whole("draws", draws, 1)
         with self._lock:

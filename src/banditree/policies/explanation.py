@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isnan, sqrt
+from html import escape
+from math import isfinite, isnan, sqrt
+from typing import Any
 
+from banditree.trees.drawing.signs import for_terminal
 from banditree.types import Arm
+
+COLUMNS = ("arm", "mean", "interval", "n", "rule")
 
 # Of the normal law, two-sided 95 %.
 _QUANTILE = 1.959963984540054
@@ -31,9 +36,22 @@ class ArmExplanation:
     mean: float
     interval: tuple[float, float]
 
+    def __str__(self) -> str:
+        return for_terminal(repr(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold: None for a mean or a bound that is no finite number."""
+        bounds = [_finite(bound) for bound in self.interval]
+        return {
+            "rule": self.rule,
+            "n": int(self.n),
+            "mean": _finite(self.mean),
+            "interval": bounds,
+        }
+
 
 class Explanation(Mapping[Arm, ArmExplanation]):
-    """The explanation of each arm, in order of falling mean; a table when printed.
+    """The explanation of each arm, in order of falling mean; a table when printed or in a notebook.
 
     Examples
     --------
@@ -60,18 +78,33 @@ class Explanation(Mapping[Arm, ArmExplanation]):
     def __len__(self) -> int:
         return len(self._arms)
 
+    def to_dict(self) -> dict[Arm, dict[str, Any]]:
+        """Return rule, n, mean and interval of each arm as JSON can hold them."""
+        return {arm: known.to_dict() for arm, known in self._arms.items()}
+
     def __repr__(self) -> str:
-        rows = [("arm", "mean", "interval", "n", "rule")]
-        for arm, known in self._arms.items():
-            low, high = (_number(bound) for bound in known.interval)
-            rows.append(
-                (str(arm), _number(known.mean), f"{low} to {high}", f"{known.n}", known.rule)
-            )
+        rows = [COLUMNS, *self._rows()]
         wide = [max(len(row[i]) for row in rows) for i in range(4)]
-        return "\n".join(
+        lines = (
             f"{arm:<{wide[0]}}  {mean:^{wide[1]}}  {interval:<{wide[2]}}  {n:>{wide[3]}}  {rule}"
             for arm, mean, interval, n, rule in rows
         )
+        return for_terminal("\n".join(lines))
+
+    def _repr_html_(self) -> str:
+        head = "".join(_cell("th", name, name) for name in COLUMNS)
+        rows = (
+            "".join(_cell("td", name, text) for name, text in zip(COLUMNS, row, strict=True))
+            for row in self._rows()
+        )
+        body = "".join(f"<tr>{row}</tr>\n" for row in rows)
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Yield the cells of the table as text, an arm at a time."""
+        for arm, known in self._arms.items():
+            low, high = (_number(bound) for bound in known.interval)
+            yield str(arm), _number(known.mean), f"{low} to {high}", f"{known.n}", known.rule
 
 
 def binary_interval(successes: float, n: float) -> tuple[float, float]:
@@ -104,3 +137,13 @@ def continuous_interval(mean: float, variance: float, n: float) -> tuple[float, 
 
 def _number(value: float) -> str:
     return "-" if isnan(value) else f"{value:.3f}"
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
+def _cell(tag: str, column: str, text: str) -> str:
+    """Return a cell of an HTML table: words on the left, numbers on the right."""
+    side = "left" if column in ("arm", "rule") else "right"
+    return f'<{tag} style="text-align: {side}">{escape(text)}</{tag}>'

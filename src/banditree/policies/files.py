@@ -81,7 +81,15 @@ def _read(body: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that at every moment either the old or the new one is there, complete."""
-    target = Path(path)
+    try:
+        _replace(Path(path), data)
+    except OSError as error:
+        # It names the temporary file, of which the caller knows nothing.
+        raise OSError(error.errno, _reason(Path(path), error), os.fspath(path)) from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    """Write to a temporary file, then rename it."""
     temporary = target.parent / f".{secrets.token_hex(8)}.part"
     # Not by mkstemp, which lets nobody but the owner read the file, whatever the umask.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -97,3 +105,15 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _reason(target: Path, error: OSError) -> str:
+    """Say why the file could not be written."""
+    folder = target.parent
+    if not folder.exists():
+        return f"there is no folder {str(folder)!r}; make it first, or save elsewhere"
+    if not folder.is_dir():
+        return f"{str(folder)!r} is a file, not a folder; save elsewhere"
+    if target.is_dir():
+        return "this is a folder; name a file in it"
+    return error.strerror or str(error)

@@ -17,7 +17,7 @@ class Greedy(TreeHeuristic):
     Parameters
     ----------
     arms, reward, categorical, seed
-        As for every policy (see `Policy`); random are only ties.
+        As for every policy (see `Policy`); only ties are broken at random.
     prior, min_split, min_leaf, max_depth, max_bins, folds
         As for `TreeHeuristic`.
 

@@ -99,7 +99,13 @@ def build(described: Any) -> Any:
     module, name, parameters = content
     if form != "estimator" or module.partition(".")[0] != _TRUSTED:
         raise StateError(f"the file asks for {module}.{name}, which is not trusted")
-    found = getattr(importlib.import_module(module), name)
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        raise StateError(
+            f"the learner of the policy is {module}.{name}, which cannot be imported ({error}): "
+            "pip install scikit-learn, or pass learner=... to load"
+        ) from None
     estimator = importlib.import_module("sklearn.base").BaseEstimator
     if not (isinstance(found, type) and issubclass(found, estimator)):
         raise StateError(f"the file asks for {module}.{name}, which is no estimator")

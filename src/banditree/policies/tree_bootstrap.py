@@ -108,8 +108,8 @@ class TreeBootstrap(TreePolicy):
     ) -> dict[Arm, float]:
         """Return an estimate of the probability with which `decide` draws each arm.
 
-        Each arm's tree is fitted to so many resamples; counted is how often the arm wins among all
-        combinations of one resample per arm. An arm that nothing is known of wins first, as in
+        Each arm's tree is fitted to `draws` resamples. The estimate is how often the arm wins among
+        all combinations of one resample per arm. An arm that nothing is known of wins first, as in
         `decide`. The random stream stays where it is.
         """
         check_whole("draws", draws, 1)

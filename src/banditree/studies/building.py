@@ -52,6 +52,7 @@ def _base(spec: EnvironmentSpec) -> Environment:
             unused=spec.unused,
             dropped=spec.dropped,
             categorical=spec.categorical,
+            dates=spec.dates,
         )
     task = spec.task or spec.name
     if task == "sports":

@@ -31,6 +31,7 @@ ENVIRONMENT_KEYS: dict[str, Rule] = {
     "unused": TEXTS,
     "dropped": ((list,), "a list of classes"),
     "categorical": TEXTS,
+    "dates": TEXTS,
     "drift_at": WHOLE,
     "delay": WHOLE,
     "random_delay": ((bool,), "true or false"),

@@ -11,6 +11,7 @@ from typing import Any
 from banditree.environments.base import Description, Environment, check_count
 from banditree.errors import DataError, InvalidParameterError
 from banditree.studies.building import build, check_data, why_not
+from banditree.studies.extra import TO_RUN, check_extra
 from banditree.studies.runs import Failure, Run, key_of
 from banditree.studies.specs import EnvironmentSpec, Study, as_json
 from banditree.studies.store import Store
@@ -69,6 +70,7 @@ def run_study(
     """
     if workers is not None:
         check_count("workers", workers)
+    check_extra(*TO_RUN)
     planned = plan(study)
     store = Store(folder)
     done = store.keys()

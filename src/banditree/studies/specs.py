@@ -25,7 +25,7 @@ TASKS = ["sports", "digits", *DATASETS]
 # Parameters of policies that are the study's to give.
 GIVEN = ("arms", "environment", "seed", "categorical")
 # Settings of environments that describe a file.
-OF_FILES = ("label", "unused", "dropped", "categorical")
+OF_FILES = ("label", "unused", "dropped", "categorical", "dates")
 
 Parameters = dict[str, Any]
 
@@ -162,7 +162,7 @@ class EnvironmentSpec:
         A built-in environment: "sports", "digits" or a data set.
     file
         A Parquet or CSV file with classified data, instead.
-    label, unused, dropped, categorical
+    label, unused, dropped, categorical, dates
         Of the file, as for `Classification`.
     drift_at, delay, random_delay
         What makes it harder, as for `Drifting` and `Delayed`.
@@ -175,6 +175,7 @@ class EnvironmentSpec:
     unused: tuple[str, ...] = ()
     dropped: tuple[str | int, ...] = ()
     categorical: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
     drift_at: int | None = None
     delay: int | None = None
     random_delay: bool = False

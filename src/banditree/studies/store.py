@@ -16,7 +16,7 @@ from banditree.studies.runs import Outcome
 from banditree.studies.specs import as_json
 from banditree.types import FloatArray
 
-__all__ = ["Record", "Store"]
+__all__ = ["Record", "Store", "make_folder"]
 
 FILE = "results.sqlite"
 FORMAT = 1
@@ -55,6 +55,17 @@ class Record:
     memory: int
 
 
+def make_folder(folder: Path) -> Path:
+    """Return a folder that is there, made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateError(
+            f"there can be no folder {str(folder)!r}: {error.strerror}; choose another with --out"
+        ) from None
+    return folder
+
+
 class Store:
     """The results in a folder. A crash at any moment loses no finished run.
 
@@ -66,13 +77,7 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.path = Path(folder) / FILE
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StateError(
-                f"there can be no folder {str(folder)!r}: {error.strerror}; choose another with "
-                "--out"
-            ) from None
+        make_folder(self.path.parent)
         with self._connection() as connection:
             (found,) = connection.execute("PRAGMA user_version").fetchone()
             if found == 0 and not connection.execute("SELECT * FROM sqlite_master").fetchall():

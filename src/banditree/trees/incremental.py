@@ -11,11 +11,12 @@ from banditree.trees.inputs import check_reward, check_weight
 from banditree.trees.observations import read_observations
 from banditree.trees.reading import edges_by_name, predict
 from banditree.trees.settings import CategoryGain, Settings
+from banditree.trees.showing import Shown
 from banditree.trees.tree import Tree
 from banditree.types import Context, Contexts, FeatureName, FloatArray
 
 
-class IncrementalTree:
+class IncrementalTree(Shown):
     """A tree that is, after every observation, the one `Tree.fit` grows on all of them.
 
     Each observation updates the nodes on its way; only where another split has become the best is
@@ -110,6 +111,9 @@ class IncrementalTree:
         if self._settings.max_bins is None:
             return {}
         return edges_by_name(self._core.edges(), self._encoder)
+
+    def _root(self) -> dict[str, Any] | None:
+        return self.as_tree().to_dict() if len(self) else None
 
     def _commit(self, pending: Any) -> None:
         if pending is not None:

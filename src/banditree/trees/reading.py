@@ -60,7 +60,7 @@ def _categories(
     sides: tuple[list[int], list[int]], encoder: Encoder, feature: int
 ) -> dict[str, list[Any]]:
     values = encoder.categories(feature)
-    # The id -1, missing, is told by "missing".
+    # The key "missing" says where missing values, which have the id -1, go.
     left, right = ([values[i] for i in ids if i >= 0] for ids in sides)
     return {"left": left, "right": right}
 

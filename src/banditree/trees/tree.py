@@ -10,7 +10,7 @@ from banditree import _core
 from banditree.contexts import Encoder
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, NotFittedError
-from banditree.trees.drawing import tree_to_svg, tree_to_text
+from banditree.trees.drawing import SVG_LEAVES, TEXT_LEAVES, tree_to_svg, tree_to_text
 from banditree.trees.folds import fold_ids
 from banditree.trees.inputs import as_floats, check_alpha
 from banditree.trees.observations import read_observations
@@ -18,10 +18,11 @@ from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath
 from banditree.trees.rules import rule_of, way_of
 from banditree.trees.settings import CategoryGain, Settings
+from banditree.trees.showing import Shown
 from banditree.types import Context, Contexts, FeatureName
 
 
-class Tree:
+class Tree(Shown):
     """A decision tree that predicts the reward of a context (CART, Breiman et al. 1984).
 
     It splits on squared error, which for 0/1 rewards is Gini impurity. Strings, booleans and
@@ -51,7 +52,7 @@ class Tree:
     >>> tree = Tree().fit([{"age": 20}, {"age": 30}, {"age": 50}, {"age": None}], [0, 0, 1, 1])
     >>> tree.predict([{"age": 25}, {"age": 60}])
     array([0., 1.])
-    >>> print(tree.to_text())
+    >>> print(tree)
     mean 0.5, n 4
     ├─ age ≤ 40: mean 0, n 2
     └─ age > 40 (or missing): mean 1, n 2
@@ -192,13 +193,25 @@ class Tree:
         way = way_of(self._fitted(), self._encoder.encode_one(context))
         return rule_of(self.to_dict(), way.steps)
 
-    def to_text(self) -> str:
-        """Return a drawing for the terminal: a line per node, with its rule, mean and n."""
-        return tree_to_text(self.to_dict())
+    def to_text(self, *, max_depth: int | None = None, max_leaves: int | None = TEXT_LEAVES) -> str:
+        """Return a drawing for the terminal: a line per node, with its rule, mean and n.
 
-    def to_svg(self, *, max_depth: int | None = None) -> str:
-        """Return a picture of the tree; splits below `max_depth` are summed up."""
-        return tree_to_svg(self.to_dict(), max_depth=max_depth)
+        Parameters
+        ----------
+        max_depth
+            Levels to draw below the root; None: all.
+        max_leaves
+            Leaves to draw; None: all. Beyond either limit a subtree is folded into one line that
+            counts its leaves; those that explain least are folded first.
+        """
+        return tree_to_text(self.to_dict(), max_depth=max_depth, max_leaves=max_leaves)
+
+    def to_svg(self, *, max_depth: int | None = None, max_leaves: int | None = SVG_LEAVES) -> str:
+        """Return a picture of the tree; `max_depth` and `max_leaves` as for `to_text`."""
+        return tree_to_svg(self.to_dict(), max_depth=max_depth, max_leaves=max_leaves)
+
+    def _root(self) -> dict[str, Any] | None:
+        return None if self._core is None else self.to_dict()
 
     def __getstate__(self) -> dict[str, Any]:
         core = self._core

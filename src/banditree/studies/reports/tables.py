@@ -152,7 +152,7 @@ def environment_rows(results: Results) -> Table:
 
 
 def remarks(results: Results) -> list[tuple[str, str]]:
-    """Return what is to be remarked of environments: their names, and what."""
+    """Return the remarks about environments: the name of each, and the remark."""
     return [(name, text) for name, about in results.about.items() for text in about.remarks]
 
 

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from banditree.trees.drawing.folding import count_leaves, open_nodes
 from banditree.trees.drawing.layout import place
 from banditree.trees.drawing.style import text_width
 from banditree.trees.drawing.wording import (
-    SIDES,
     Node,
     Rule,
     Side,
@@ -16,7 +16,6 @@ from banditree.trees.drawing.wording import (
     exact,
     is_leaf,
     number,
-    walk,
 )
 
 QUESTION_SIZE = 13
@@ -109,9 +108,9 @@ class Sketch:
         return (mean / 2 - self.lowest / 2) / (self.highest / 2 - self.lowest / 2)
 
 
-def make_sketch(root: Node, max_depth: int | None) -> Sketch:
+def make_sketch(root: Node, max_depth: int | None, max_leaves: int | None) -> Sketch:
     """Turn a tree into boxes with places."""
-    shapes = _make_shapes(root, max_depth)
+    shapes = _make_shapes(root, open_nodes(root, max_depth, max_leaves))
     height = _place_levels(shapes)
     slots = [max(shape.width, shape.answer_width) for shape in shapes]
     pairs = [(s.children[0], s.children[1]) if s.children else None for s in shapes]
@@ -127,26 +126,27 @@ def _place_levels(shapes: list[Shape]) -> float:
     """Give the inner boxes of a level one height and all boxes their top; return the bottom."""
     heights = [0.0] * (max(shape.depth for shape in shapes) + 1)
     for shape in shapes:
-        text = sum(line.height for line in shape.lines) + _PADDING
-        heights[shape.depth] = max(heights[shape.depth], text, _BOX_HEIGHT)
+        shape.height = max(sum(line.height for line in shape.lines) + _PADDING, _BOX_HEIGHT)
+        heights[shape.depth] = max(heights[shape.depth], shape.height)
     tops = [0.0]
     for height in heights:
         tops.append(tops[-1] + height + _LEVEL_GAP)
     for shape in shapes:
         shape.y = tops[shape.depth]
-        shape.height = heights[shape.depth] if shape.kind == "inner" else _BOX_HEIGHT
+        if shape.kind == "inner":
+            shape.height = heights[shape.depth]
     return max(shape.y + shape.height for shape in shapes)
 
 
-def _make_shapes(root: Node, max_depth: int | None) -> list[Shape]:
+def _make_shapes(root: Node, opened: set[int]) -> list[Shape]:
     """Return a box per drawn node, parents before children."""
     wording = Wording.of(root)
-    shapes = [_shape(root, 0, max_depth, wording)]
+    shapes = [_shape(root, 0, opened, wording)]
     stack = _branches(shapes[0], 0)
     while stack:
         parent_index, side = stack.pop()
         parent = shapes[parent_index]
-        shape = _shape(parent.node[side], parent.depth + 1, max_depth, wording)
+        shape = _shape(parent.node[side], parent.depth + 1, opened, wording)
         shape.parent = parent_index
         _describe_edge(shape, parent, side)
         parent.children.append(len(shapes))
@@ -156,21 +156,21 @@ def _make_shapes(root: Node, max_depth: int | None) -> list[Shape]:
 
 
 def _branches(shape: Shape, index: int) -> list[tuple[int, Side]]:
-    """Return the branches to draw below a box, the first one at the end."""
-    return [(index, side) for side in reversed(SIDES)] if shape.kind == "inner" else []
+    """Return the branches to draw below a box; yes, which stands on the left, at the end."""
+    no: Side = "left" if shape.yes == "right" else "right"
+    return [(index, no), (index, shape.yes)] if shape.kind == "inner" else []
 
 
-def _shape(node: Node, depth: int, max_depth: int | None, wording: Wording) -> Shape:
+def _shape(node: Node, depth: int, opened: set[int], wording: Wording) -> Shape:
     mean = Line(number(node["mean"]), MEAN_SIZE, bold=True)
+    rows = Line(f"n = {node['n']}", SMALL_SIZE)
     if is_leaf(node):
-        rows = Line(f"n = {node['n']}", SMALL_SIZE)
         return Shape(node, "leaf", depth, [mean, rows], _numbers(node))
     question = wording.question(node)
     tooltip = f"{_plain(_EXACT.rule(node, question.yes))}?\n{_numbers(node)}"
-    if depth == max_depth:
-        leaves = sum(is_leaf(below) for below in walk(node))
-        count = Line(f"… {leaves} leaves", SMALL_SIZE)
-        return Shape(node, "stub", depth, [mean, count], tooltip)
+    if id(node) not in opened:
+        count = Line(f"… {count_leaves(node)} leaves", SMALL_SIZE)
+        return Shape(node, "stub", depth, [mean, rows, count], tooltip)
     numbers = Line(f"mean {number(node['mean'])} · n = {node['n']}", SMALL_SIZE, muted=True)
     lines = [*_question_lines(question.rule), numbers]
     return Shape(node, "inner", depth, lines, tooltip, yes=question.yes)

@@ -6,8 +6,8 @@ from html import escape
 from banditree.trees.drawing.shapes import LABEL_SIZE, SMALL_SIZE, Line, Shape, Sketch, make_sketch
 from banditree.trees.drawing.style import FONT, INK, LINE, MUTED, PAPER, colour, ink_on, text_width
 from banditree.trees.drawing.wording import Node, number
-from banditree.trees.inputs import check_whole
 
+MAX_LEAVES = 16  # About as wide as a screen, even where the tree is full.
 _MARGIN = 16
 _CORNER = 8
 _SCALE_STEPS = 40
@@ -15,19 +15,24 @@ _SCALE_STEP = 4
 _SCALE_HEIGHT = 44
 
 
-def tree_to_svg(root: Node, *, max_depth: int | None = None) -> str:
+def tree_to_svg(
+    root: Node, *, max_depth: int | None = None, max_leaves: int | None = MAX_LEAVES
+) -> str:
     """Draw a tree as an SVG picture.
 
-    Inner nodes ask a question, leaves are coloured from light (lowest mean) to dark (highest).
-    Names and lists that are too long are shortened; the tooltip of a node has them in full.
+    Inner nodes ask a question, with yes on the left; leaves are coloured from light (lowest mean)
+    to dark (highest). Names and lists that are too long are shortened; the tooltip of a node has
+    them in full.
 
     Parameters
     ----------
     root
         The root as ``Tree.to_dict()`` gives it.
     max_depth
-        Levels to draw below the root; deeper subtrees become one box that counts their leaves.
-        None draws everything.
+        Levels to draw below the root; None: all.
+    max_leaves
+        Leaves to draw; None: all. Beyond either limit a subtree becomes one box that counts its
+        leaves; those that explain least are folded first.
 
     Returns
     -------
@@ -37,7 +42,7 @@ def tree_to_svg(root: Node, *, max_depth: int | None = None) -> str:
     Raises
     ------
     InvalidParameterError
-        If ``max_depth`` is negative.
+        If ``max_depth`` is negative or ``max_leaves`` is less than 1.
 
     Examples
     --------
@@ -45,9 +50,7 @@ def tree_to_svg(root: Node, *, max_depth: int | None = None) -> str:
     >>> svg.startswith("<svg"), svg.count("<title>")
     (True, 1)
     """
-    if max_depth is not None:
-        check_whole("max_depth", max_depth, 0)
-    sketch = make_sketch(root, max_depth)
+    sketch = make_sketch(root, max_depth, max_leaves)
     return "\n".join(
         [*_opening(sketch), *_edges(sketch), *_boxes(sketch), *_scale(sketch), "</svg>"]
     )

@@ -2,26 +2,41 @@
 
 from typing import NamedTuple
 
+from banditree.trees.drawing.folding import count_leaves, open_nodes
 from banditree.trees.drawing.wording import SIDES, Node, Side, Wording, is_leaf, number
+
+MAX_LEAVES = 32  # With the nodes above them about as many lines as a window has.
 
 _NAME_ROOM = 60
 _LIST_ROOM = 60
 _DEEPEST_INDENT = 40  # Deeper lines state their depth instead; indents would grow quadratically.
 
 
-def tree_to_text(root: Node) -> str:
+def tree_to_text(
+    root: Node, *, max_depth: int | None = None, max_leaves: int | None = MAX_LEAVES
+) -> str:
     """Draw a tree as text, one line per node: the rule of its branch, its mean and its rows.
 
     Parameters
     ----------
     root
         The root as ``Tree.to_dict()`` gives it.
+    max_depth
+        Levels to draw below the root; None: all.
+    max_leaves
+        Leaves to draw; None: all. Beyond either limit a subtree is one line that counts its
+        leaves; those that explain least are folded first.
 
     Returns
     -------
     str
         Lines joined by newlines. Long lists of categories are shortened, and "(or missing)" marks
         the branch that missing values follow.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``max_depth`` is negative or ``max_leaves`` is less than 1.
 
     Examples
     --------
@@ -35,16 +50,16 @@ def tree_to_text(root: Node) -> str:
     ├─ age ≤ 40.5 (or missing): mean 0.1, n 60
     └─ age > 40.5: mean 0.45, n 40
     """
-    wording = Wording.of(root)
-    lines = [_numbers(root)]
-    stack = _branches(root, "", 1)
+    wording, opened = Wording.of(root), open_nodes(root, max_depth, max_leaves)
+    lines = [_numbers(root, opened)]
+    stack = _branches(root, opened, "", 1)
     while stack:
         branch = stack.pop()
         rule = wording.rule(branch.parent, branch.side)
         words = rule.text(name_room=_NAME_ROOM, list_room=_LIST_ROOM)
         node = branch.parent[branch.side]
-        lines.append(f"{_start(branch)}{words}: {_numbers(node)}")
-        stack += _branches(node, _indent_below(branch), branch.depth + 1)
+        lines.append(f"{_start(branch)}{words}: {_numbers(node, opened)}")
+        stack += _branches(node, opened, _indent_below(branch), branch.depth + 1)
     return "\n".join(lines)
 
 
@@ -55,9 +70,9 @@ class _Branch(NamedTuple):
     depth: int
 
 
-def _branches(node: Node, indent: str, depth: int) -> list[_Branch]:
+def _branches(node: Node, opened: set[int], indent: str, depth: int) -> list[_Branch]:
     """Return the branches below a node, the one to be drawn first at the end."""
-    if is_leaf(node):
+    if id(node) not in opened:
         return []
     return [_Branch(node, side, indent, depth) for side in reversed(SIDES)]
 
@@ -74,5 +89,7 @@ def _indent_below(branch: _Branch) -> str:
     return branch.indent + ("│  " if branch.side == "left" else "   ")
 
 
-def _numbers(node: Node) -> str:
-    return f"mean {number(node['mean'])}, n {node['n']}"
+def _numbers(node: Node, opened: set[int]) -> str:
+    folded = not is_leaf(node) and id(node) not in opened
+    leaves = f" … {count_leaves(node)} leaves" if folded else ""
+    return f"mean {number(node['mean'])}, n {node['n']}{leaves}"

@@ -26,6 +26,7 @@ from banditree.studies import (
     run_study,
 )
 from banditree.studies import building as building_module
+from banditree.studies import code as code_module
 from banditree.studies import runner as runner_module
 from banditree.studies import workers as workers_module
 from banditree.studies.memory import PeakMemory
@@ -208,14 +209,16 @@ def test_nothing_to_run_is_said_with_the_reason(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_runs_of_another_version_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_runs_of_another_build_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     study = Study([PolicySpec("Uniform")], [EnvironmentSpec("sports")], 10, 2)
     with monkeypatch.context() as patched:
-        patched.setattr(runner_module, "version", lambda _: "0.0.9")
+        patched.setattr(code_module, "build_name", lambda: "0.1.0+another")
+        patched.setattr(runner_module, "build_name", lambda: "0.1.0+another")
         run_study(study, tmp_path, workers=1, progress=False)
     run_study(study, tmp_path, workers=1, progress=False)
     results = read_results(tmp_path)
-    assert results.others == {"0.0.9": 2}
+    assert results.others == {"0.1.0+another": 2}
+    assert results.version == code_module.build_name()
     assert results.cells[0].seeds == (0, 1)
 
 
@@ -334,7 +337,7 @@ def test_several_may_begin_at_once(tmp_path: Path):
 
     def begin_all(_: int) -> None:
         for i in range(60):
-            together.wait(timeout=60)
+            together.wait(timeout=20)
             assert Store(tmp_path / str(i)).keys() == set()
 
     with ThreadPoolExecutor(4) as threads:
@@ -487,6 +490,21 @@ def test_a_cluster_finds_files_and_data(tmp_path: Path, cluster: str):
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert ran.returncode == 0, ran.stderr
     assert "Uniform" in ran.stdout
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_policies_of_ones_own(tmp_path: Path, cluster: str):
+    """Their module lies beside the study, where the cluster's processes do not look."""
+    example = Path(__file__).parents[2] / "examples" / "own_policy"
+    (tmp_path / "epsilon_greedy.py").write_bytes((example / "epsilon_greedy.py").read_bytes())
+    (tmp_path / "study.toml").write_text(
+        "horizon = 10\nseeds = 1\nenvironments = ['sports']\n"
+        "policies = ['epsilon_greedy:EpsilonGreedy']\n"
+    )
+    command = [sys.executable, "-m", "banditree", "run", "study.toml", "--ray", cluster]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "EpsilonGreedy" in ran.stdout
 
 
 @pytest.mark.slow

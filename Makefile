@@ -20,7 +20,7 @@ export BANDITREE_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install reproduce test test-native test-python test-slow check lint format stub bench regret clean
+.PHONY: help install reproduce test test-native test-python test-slow test-without-data check lint format stub bench regret clean
 .NOTPARALLEL:
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "reproduce    the experiments of the paper in a quick version, with a report"
 	@echo "test         tests of the core under sanitizers, then pytest without the slow tests"
 	@echo "test-slow    the slow tests"
+	@echo "test-without-data   the quick tests of studies once more, with no data and no network"
 	@echo "check        lint, types and test"
 	@echo "format       format Python and C++"
 	@echo "stub         write src/banditree/_core.pyi from the compiled core"
@@ -68,6 +69,13 @@ test-python: $(INSTALLED)
 test-slow: $(INSTALLED)
 	$(BIN)/pytest -m slow
 	@echo "make test-slow took $$(( $$(date +%s) - $(START) )) s"
+
+# As on a fresh machine: no data, nothing in the cache, and nobody to ask.
+test-without-data: $(INSTALLED)
+	empty=$$(mktemp -d) && trap 'rm -rf "$$empty"' EXIT && mkdir "$$empty/data" && \
+	BANDITREE_NO_NETWORK=1 BANDITREE_DATA="$$empty/data" BANDITREE_CACHE="$$empty/cache" \
+		$(BIN)/pytest -n auto --dist loadfile -m "not slow" tests/environments tests/studies \
+		tests/test_cli.py tests/test_benchmarks.py
 
 check: lint test
 

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,8 @@ from banditree.studies import (
     read_results,
     run_study,
 )
+from banditree.studies import building as building_module
+from banditree.studies import code as code_module
 from banditree.studies import runner as runner_module
 from banditree.studies import workers as workers_module
 from banditree.studies.memory import PeakMemory
@@ -205,14 +209,16 @@ def test_nothing_to_run_is_said_with_the_reason(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_runs_of_another_version_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_runs_of_another_build_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     study = Study([PolicySpec("Uniform")], [EnvironmentSpec("sports")], 10, 2)
     with monkeypatch.context() as patched:
-        patched.setattr(runner_module, "version", lambda _: "0.0.9")
+        patched.setattr(code_module, "build_name", lambda: "0.1.0+another")
+        patched.setattr(runner_module, "build_name", lambda: "0.1.0+another")
         run_study(study, tmp_path, workers=1, progress=False)
     run_study(study, tmp_path, workers=1, progress=False)
     results = read_results(tmp_path)
-    assert results.others == {"0.0.9": 2}
+    assert results.others == {"0.1.0+another": 2}
+    assert results.version == code_module.build_name()
     assert results.cells[0].seeds == (0, 1)
 
 
@@ -273,13 +279,10 @@ def test_curves_end_at_the_horizon(wanted: int, steps: list[int]):
 
 
 def test_environments_without_data_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def offline(spec: EnvironmentSpec) -> Any:
-        if spec.name == "adult":
-            raise bt.DataError("adult is not here")
-        return built(spec)
+    def missing(key: str) -> Any:
+        raise bt.DataError(f"{key} is not here")
 
-    built = runner_module.build
-    monkeypatch.setattr(runner_module, "build", offline)
+    monkeypatch.setattr(building_module, "fetch", missing)
     study = Study(
         [PolicySpec("Uniform")], [EnvironmentSpec("adult"), EnvironmentSpec("sports")], 10, 1
     )
@@ -328,6 +331,19 @@ def test_a_database_of_others_is_refused(tmp_path: Path):
         Store(tmp_path)
 
 
+def test_several_may_begin_at_once(tmp_path: Path):
+    """Nobody takes what another is just making for damaged, or for another program's."""
+    together = Barrier(4)
+
+    def begin_all(_: int) -> None:
+        for i in range(60):
+            together.wait(timeout=20)
+            assert Store(tmp_path / str(i)).keys() == set()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(begin_all, range(4)))
+
+
 def test_a_folder_that_cannot_be_is_refused(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(bt.StateError, match=r"there can be no folder .*; choose another"):
@@ -367,10 +383,12 @@ def n_done(folder: Path) -> int:
 def test_killed_at_any_moment_it_goes_on(done: Path, tmp_path: Path):
     for wanted in (1, 5, 9):
         process = begin(tmp_path)
-        while n_done(tmp_path) < wanted and process.poll() is None:
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        try:
+            while n_done(tmp_path) < wanted and process.poll() is None:
+                time.sleep(0.01)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         finished = rows(tmp_path)
         assert set(finished) <= set(rows(done))
     assert begin(tmp_path).wait() == 0
@@ -472,6 +490,21 @@ def test_a_cluster_finds_files_and_data(tmp_path: Path, cluster: str):
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert ran.returncode == 0, ran.stderr
     assert "Uniform" in ran.stdout
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_policies_of_ones_own(tmp_path: Path, cluster: str):
+    """Their module lies beside the study, where the cluster's processes do not look."""
+    example = Path(__file__).parents[2] / "examples" / "own_policy"
+    (tmp_path / "epsilon_greedy.py").write_bytes((example / "epsilon_greedy.py").read_bytes())
+    (tmp_path / "study.toml").write_text(
+        "horizon = 10\nseeds = 1\nenvironments = ['sports']\n"
+        "policies = ['epsilon_greedy:EpsilonGreedy']\n"
+    )
+    command = [sys.executable, "-m", "banditree", "run", "study.toml", "--ray", cluster]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "EpsilonGreedy" in ran.stdout
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from banditree.policies.bandit_forest import BanditForest
 from banditree.policies.base import Policy, load
 from banditree.policies.bootstrap import Bootstrap
+from banditree.policies.custom import CustomPolicy
 from banditree.policies.explanation import ArmExplanation, Explanation
 from banditree.policies.greedy import Greedy
 from banditree.policies.lin_ucb import LinUCB
@@ -17,6 +18,7 @@ __all__ = [
     "ArmExplanation",
     "BanditForest",
     "Bootstrap",
+    "CustomPolicy",
     "Explanation",
     "Greedy",
     "LinUCB",

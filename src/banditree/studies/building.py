@@ -8,7 +8,8 @@ from banditree.environments import Classification, Delayed, Drifting, Environmen
 from banditree.environments.datasets import DATASETS, verify
 from banditree.environments.download import fetch
 from banditree.environments.tables import read_table
-from banditree.errors import InvalidParameterError
+from banditree.errors import BanditreeError, InvalidParameterError
+from banditree.studies import own
 from banditree.studies.specs import BASELINE, EnvironmentSpec
 
 __all__ = ["build", "check_data", "why_not"]
@@ -55,6 +56,8 @@ def _base(spec: EnvironmentSpec) -> Environment:
             dates=spec.dates,
         )
     task = spec.task or spec.name
+    if own.is_path(task):
+        return _own(spec)
     if task == "sports":
         return SportsAds()
     if task == "digits":
@@ -62,6 +65,23 @@ def _base(spec: EnvironmentSpec) -> Environment:
     source = DATASETS[task]
     table = read_table(fetch(task))
     return Classification(table, source.label, unused=source.unused, dropped=source.dropped)
+
+
+def _own(spec: EnvironmentSpec) -> Environment:
+    """Return an environment of the user's."""
+    try:
+        made = own.find(spec.task)(**spec.parameters)
+    except BanditreeError:
+        raise
+    except Exception as error:
+        raise InvalidParameterError(
+            f"{spec.task} cannot be made: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(made, Environment):
+        raise InvalidParameterError(
+            f"{spec.task} must make an instance of banditree.environments.Environment, got {made!r}"
+        )
+    return made
 
 
 def _digits() -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from banditree.errors import InvalidParameterError
+from banditree.studies import own
 from banditree.studies.specs import EnvironmentSpec, PolicySpec, Study, unknown
 
 __all__ = ["read_study"]
@@ -35,11 +36,15 @@ ENVIRONMENT_KEYS: dict[str, Rule] = {
     "drift_at": WHOLE,
     "delay": WHOLE,
     "random_delay": ((bool,), "true or false"),
+    "parameters": ((dict,), "a table"),
 }
 
 
 def read_study(path: str | Path) -> Study:
     """Return the study in a TOML file. Files of data are looked for beside it.
+
+    So are modules with policies and environments of one's own: the folder goes to the end of
+    Python's path if the study names any.
 
     A wrong key or value raises InvalidParameterError with its line.
     """
@@ -69,6 +74,8 @@ class _Reader:
             if not content.get(needed):
                 raise InvalidParameterError(f"{self.path.name} has no {needed}; add some")
         rest = {k: v for k, v in content.items() if k not in ("policies", "environments")}
+        if _names_own(content):
+            own.look_in(self.path.parent.resolve())
         policies = self._policies(content["policies"])
         environments = self._environments(content["environments"])
         try:
@@ -79,13 +86,13 @@ class _Reader:
     def _policies(self, given: Any) -> list[PolicySpec]:
         specs = []
         for label, parameters in self._tables("policies", given).items():
-            own = dict(parameters)
-            policy = own.pop("policy", "")
+            rest = dict(parameters)
+            policy = rest.pop("policy", "")
             where = ("policies", label)
             if not isinstance(policy, str):
                 raise self._wrong((*where, "policy"), TEXT, policy)
             try:
-                specs.append(PolicySpec(label, policy, _with_none(own)))
+                specs.append(PolicySpec(label, policy, _with_none(rest)))
             except InvalidParameterError as error:
                 raise InvalidParameterError(f"{self._place(where)}: {error}") from None
         return specs
@@ -95,11 +102,12 @@ class _Reader:
         for name, settings in self._tables("environments", given).items():
             where = ("environments", name)
             self._check(where, settings, ENVIRONMENT_KEYS)
-            own = dict(settings)
-            if "file" in own:
-                own["file"] = str(self.path.parent / own["file"])
+            wanted = dict(settings)
+            if "file" in wanted:
+                wanted["file"] = str(self.path.parent / wanted["file"])
+            wanted["parameters"] = _with_none(wanted.get("parameters", {}))
             try:
-                specs.append(EnvironmentSpec(name, **own))
+                specs.append(EnvironmentSpec(name, **wanted))
             except InvalidParameterError as error:
                 raise InvalidParameterError(f"{self._place(where)}: {error}") from None
         return specs
@@ -144,6 +152,17 @@ class _Reader:
     def _place(self, where: tuple[str, ...]) -> str:
         line = line_of(self.text, where)
         return f"{self.path.name}, line {line}" if line else self.path.name
+
+
+def _names_own(content: dict[str, Any]) -> bool:
+    """Return whether a study names policies or environments that a module defines."""
+    names: list[Any] = []
+    for key, wanted in (("policies", "policy"), ("environments", "task")):
+        given = content[key]
+        names += given if isinstance(given, list) else []
+        tables = given.items() if isinstance(given, dict) else []
+        names += [t.get(wanted, n) if isinstance(t, dict) else n for n, t in tables]
+    return any(isinstance(name, str) and own.is_path(name) for name in names)
 
 
 def _with_none(value: Any) -> Any:

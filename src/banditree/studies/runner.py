@@ -4,13 +4,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from banditree.environments.base import Description, Environment, check_count
 from banditree.errors import DataError, InvalidParameterError
 from banditree.studies.building import build, check_data, why_not
+from banditree.studies.code import build_name, code_of_run
 from banditree.studies.extra import TO_RUN, check_extra
 from banditree.studies.runs import Failure, Run, key_of
 from banditree.studies.specs import EnvironmentSpec, Study, as_json
@@ -88,7 +88,7 @@ def run_study(
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
-                store.add(outcome, version("banditree"))
+                store.add(outcome, build_name())
             bar.finished(outcome.run)
     store.note("failures", {str(failure.run): failure.error for failure in failures})
     return failures
@@ -118,8 +118,9 @@ def plan(study: Study) -> Plan:
         if reason is not None:
             left_out[f"{variant.label} on {spec.name}"] = reason
             continue
-        key = key_of(variant, prints[spec.name], seed, study.horizon, version("banditree"))
-        runs.append(Run(variant, spec, seed, study.horizon, key))
+        code = code_of_run(variant.policy, spec.task)
+        key = key_of(variant, prints[spec.name], seed, study.horizon, code)
+        runs.append(Run(variant, spec, seed, study.horizon, key, code))
     if not runs:
         reasons = [f"{name}: {reason}" for name, reason in (skipped | left_out).items()]
         raise DataError(f"there is nothing to run; {'; '.join(reasons)}")

@@ -4,16 +4,15 @@ import hashlib
 import time
 import traceback
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import banditree.policies as policies
 from banditree.environments import Classification, Environment, OfflineTree, play
 from banditree.environments.episode import Episode
-from banditree.errors import BanditreeError
+from banditree.errors import BanditreeError, StateError
 from banditree.studies.building import build
+from banditree.studies.code import code_of_run
 from banditree.studies.memory import PeakMemory
 from banditree.studies.specs import BASELINE, EnvironmentSpec, Variant, as_json
 from banditree.types import FloatArray
@@ -33,6 +32,7 @@ class Run:
     seed: int
     horizon: int
     key: str
+    code: str  # that of the process that has planned it
 
     def __str__(self) -> str:
         return f"{self.variant} on {self.environment.name}, seed {self.seed}"
@@ -59,9 +59,9 @@ class Failure:
     details: str
 
 
-def key_of(variant: Variant, fingerprint: str, seed: int, horizon: int, version: str) -> str:
+def key_of(variant: Variant, fingerprint: str, seed: int, horizon: int, code: str) -> str:
     """Return what tells a run from all others: a hash of all that defines it."""
-    defining = [variant.policy, variant.parameters, fingerprint, seed, horizon, version]
+    defining = [variant.policy, variant.parameters, fingerprint, seed, horizon, code]
     return hashlib.sha256(as_json(defining).encode()).hexdigest()[:32]
 
 
@@ -80,6 +80,11 @@ def perform(run: Run) -> Outcome | Failure:
 
 
 def _perform(run: Run) -> Outcome:
+    if code_of_run(run.variant.policy, run.environment.task) != run.code:
+        raise StateError(
+            "the code of this process is not that of the one that began the study: it has changed "
+            "since, or another machine has another; start the study again, with one code everywhere"
+        )
     environment = build(run.environment)
     episode = environment.episode(run.horizon, run.seed)
     with PeakMemory() as memory:
@@ -93,14 +98,10 @@ def _perform(run: Run) -> Outcome:
 
 
 def _choose(run: Run, environment: Environment, episode: Episode) -> NDArray[np.intp]:
-    parameters = run.variant.parameters
     if run.variant.policy == BASELINE:
         assert isinstance(environment, Classification)  # by why_not
-        return OfflineTree(environment, **parameters).choose(episode, run.seed)
-    policy_class: Any = getattr(policies, run.variant.policy)
-    policy = policy_class(
-        episode.arms, categorical=list(episode.categorical), seed=run.seed, **parameters
-    )
+        return OfflineTree(environment, **run.variant.parameters).choose(episode, run.seed)
+    policy = run.variant.make(episode.arms, categorical=list(episode.categorical), seed=run.seed)
     return play(policy, episode)
 
 

@@ -3,7 +3,7 @@
 import inspect
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +16,8 @@ from banditree.environments.datasets import DATASETS
 from banditree.errors import InvalidParameterError
 from banditree.policies import Policy
 from banditree.policies.base import subclasses
+from banditree.studies import own
+from banditree.types import Arm
 
 __all__ = ["BASELINE", "TASKS", "EnvironmentSpec", "PolicySpec", "Study", "Variant", "policy_names"]
 
@@ -32,8 +34,15 @@ Parameters = dict[str, Any]
 
 def policy_names() -> list[str]:
     """Return the names of the policies that a study can name: all that need no learner."""
-    public = set(policies.__all__) - {"Bootstrap"}
+    public = set(policies.__all__) - {"Bootstrap", "CustomPolicy"}
     return sorted(cls.__name__ for cls in subclasses(Policy) if cls.__name__ in public)
+
+
+def maker_of(policy: str) -> Any:
+    """Return what makes a policy: a class, or a function of one's own."""
+    if own.is_path(policy):
+        return own.find(policy)
+    return OfflineTree if policy == BASELINE else getattr(policies, policy)
 
 
 def unknown(what: str, name: object, known: list[str]) -> InvalidParameterError:
@@ -57,6 +66,11 @@ class Variant:
         given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
         return f"{self.label}({given})" if given else self.label
 
+    def make(self, arms: Sequence[Arm], *, categorical: Sequence[int], seed: int) -> Any:
+        """Return the policy."""
+        maker = maker_of(self.policy)
+        return maker(arms, categorical=categorical, seed=seed, **self.parameters)
+
 
 @dataclass(frozen=True)
 class PolicySpec:
@@ -67,18 +81,24 @@ class PolicySpec:
     label
         What it is called in results.
     policy
-        The class; by default the label.
+        The name of the class; by default the label. One of your own is "module:name", or the class
+        itself, or a function that makes it; it is called as ``made(arms, categorical=..., seed=...,
+        **parameters)``. Other processes must be able to import its module.
     parameters
         Of the class. A list is a grid: every value is tried, and reports say which was best. A
         mapping gives the value for each environment by name.
     """
 
     label: str
-    policy: str = ""
+    policy: Any = ""  # whatever was given, it is a name from the constructor on
     parameters: Parameters = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "policy", self.policy or self.label)
+        if not self.policy and own.is_path(self.label):
+            object.__setattr__(self, "policy", self.label)
+            object.__setattr__(self, "label", own.name_of(self.label))
+        given = self.policy or self.label
+        object.__setattr__(self, "policy", own.path_of(given) if callable(given) else given)
         if not isinstance(self.policy, str):
             raise InvalidParameterError(
                 f"policy must be the name of a class, got {self.policy!r}; parameters are given by "
@@ -90,18 +110,19 @@ class PolicySpec:
                 "Bootstrap takes a learner, which a study cannot describe; TreeBootstrap does "
                 "without, and banditree.environments.play plays any policy"
             )
-        if self.policy not in known:
+        if self.policy not in known and not own.is_path(self.policy):
             raise unknown("policy", self.policy, known)
         self._check_names()
         self._check_values()
 
     def _check_names(self) -> None:
-        made: Any = OfflineTree if self.policy == BASELINE else getattr(policies, self.policy)
-        known = [name for name in inspect.signature(made).parameters if name not in GIVEN]
+        signature = inspect.signature(maker_of(self.policy)).parameters
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.values())
+        known = [name for name in signature if name not in GIVEN]
         for name, value in self.parameters.items():
             if name in GIVEN:
                 raise InvalidParameterError(f"{name} is given by the study; leave it out")
-            if name not in known:
+            if name not in known and not takes_any:
                 raise unknown(f"parameter of {self.policy}", name, known)
             for grid in value.values() if isinstance(value, Mapping) else [value]:
                 _check_grid(name, grid)
@@ -117,9 +138,17 @@ class PolicySpec:
         for environment in shared:
             for variant in self.variants(environment):
                 try:
-                    getattr(policies, self.policy)([0, 1], **variant.parameters)
+                    made = variant.make([0, 1], categorical=[], seed=0)
                 except InvalidParameterError as error:
                     raise InvalidParameterError(f"{variant}: {error}{self._hint(error)}") from None
+                except Exception as error:
+                    raise InvalidParameterError(
+                        f"{variant} cannot be made: {type(error).__name__}: {error}"
+                    ) from error
+                if not callable(getattr(made, "decide", None)) or not hasattr(made, "learn"):
+                    raise InvalidParameterError(
+                        f"{self.policy} must make a policy, with decide and learn; got {made!r}"
+                    )
 
     def _hint(self, error: InvalidParameterError) -> str:
         for name, value in self.parameters.items():
@@ -159,17 +188,20 @@ class EnvironmentSpec:
     name
         What it is called in results; without `file`, which built-in one it is unless `task` says.
     task
-        A built-in environment: "sports", "digits" or a data set.
+        A built-in environment: "sports", "digits" or a data set. One of your own is "module:name",
+        or a class derived from `Environment`, or a function that makes one.
     file
         A Parquet or CSV file with classified data, instead.
     label, unused, dropped, categorical, dates
         Of the file, as for `Classification`.
     drift_at, delay, random_delay
         What makes it harder, as for `Drifting` and `Delayed`.
+    parameters
+        Of an environment of your own.
     """
 
     name: str
-    task: str = ""
+    task: Any = ""  # whatever was given, it is a name from the constructor on
     file: str = ""
     label: str = ""
     unused: tuple[str, ...] = ()
@@ -179,8 +211,14 @@ class EnvironmentSpec:
     drift_at: int | None = None
     delay: int | None = None
     random_delay: bool = False
+    parameters: Parameters = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if callable(self.task):
+            object.__setattr__(self, "task", own.path_of(self.task))
+        if not self.task and own.is_path(self.name):
+            object.__setattr__(self, "task", self.name)
+            object.__setattr__(self, "name", own.name_of(self.name))
         for name in OF_FILES[1:]:
             object.__setattr__(self, name, _names(name, getattr(self, name)))
         if self.file:
@@ -189,6 +227,8 @@ class EnvironmentSpec:
             self._check_file()
         else:
             self._check_task()
+        if self.parameters and not own.is_path(self.task):
+            raise InvalidParameterError("parameters are for environments of your own; leave it out")
         if self.drift_at is not None:
             check_count("drift_at", self.drift_at, least=0)
         if self.delay is not None:
@@ -205,12 +245,15 @@ class EnvironmentSpec:
             )
 
     def _check_task(self) -> None:
-        if (self.task or self.name) not in TASKS:
+        if own.is_path(self.task):
+            own.find(self.task)
+        elif (self.task or self.name) not in TASKS:
             raise unknown("environment", self.task or self.name, TASKS)
+        origin = "your own" if own.is_path(self.task) else "built in"
         for name in OF_FILES:
             if getattr(self, name):
                 raise InvalidParameterError(
-                    f"{name} is for files, and {self.task or self.name!r} is built in; leave it out"
+                    f"{name} is for files, and {self.task or self.name!r} is {origin}; leave it out"
                 )
 
 

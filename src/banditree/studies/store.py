@@ -20,15 +20,21 @@ __all__ = ["Record", "Store", "make_folder"]
 
 FILE = "results.sqlite"
 FORMAT = 1
-TABLES = """
-CREATE TABLE runs (
+# Several processes may begin at once with an empty file: whoever comes second changes nothing.
+CREATION = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS runs (
     key TEXT PRIMARY KEY, version TEXT NOT NULL, policy TEXT NOT NULL, label TEXT NOT NULL,
     parameters TEXT NOT NULL, environment TEXT NOT NULL, seed INTEGER NOT NULL,
     horizon INTEGER NOT NULL, regret REAL NOT NULL, choices TEXT NOT NULL,
     steps BLOB NOT NULL, curve BLOB NOT NULL, seconds REAL NOT NULL, memory INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE notes (name TEXT NOT NULL, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS notes (name TEXT NOT NULL, value TEXT NOT NULL) STRICT;
+PRAGMA user_version = {FORMAT};
+COMMIT;
 """
+# In one statement, hence of one moment.
+CONTENT = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
 COLUMNS = (
     "key, version, policy, label, parameters, environment, seed, horizon, regret, choices, "
     "steps, curve, seconds, memory"
@@ -79,9 +85,9 @@ class Store:
         self.path = Path(folder) / FILE
         make_folder(self.path.parent)
         with self._connection() as connection:
-            (found,) = connection.execute("PRAGMA user_version").fetchone()
-            if found == 0 and not connection.execute("SELECT * FROM sqlite_master").fetchall():
-                connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {FORMAT}; COMMIT;")
+            found, n_tables = connection.execute(CONTENT).fetchone()
+            if found == 0 and n_tables == 0:
+                connection.executescript(CREATION)
             elif found == 0:
                 raise StateError(
                     f"{self.path} is a file of another program; choose another folder with --out"

@@ -3,6 +3,7 @@
 import logging
 import os
 import socket
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -16,6 +17,7 @@ from banditree.studies.runs import Failure, Outcome, Run, perform
 __all__ = ["outcomes"]
 
 Announce = Callable[[Run], None]
+Perform = Callable[[Run], Outcome | Failure]
 
 KILLED = "its process was killed, maybe for want of memory"
 # Where data are looked for, which processes on a cluster must know too.
@@ -70,12 +72,14 @@ def _in_pool(
     """Carry out what is in a queue. Which runs have begun and not ended is in `underway`."""
     from joblib import Parallel, delayed
 
+    places = _modules()
+
     def taken() -> Iterator[Any]:
         while queue:
             run = queue.popleft()
             underway[run.key] = run
             announce(run)
-            yield delayed(perform)(run)
+            yield delayed(found_from)(places, perform, run)
 
     with warnings.catch_warnings():
         # A worker that has grown is replaced by a fresh one, as it should be.
@@ -93,10 +97,23 @@ def _alone(run: Run) -> Outcome | Failure:
     from joblib import Parallel, delayed
 
     try:
-        found: list[Outcome | Failure] = Parallel(n_jobs=2)([delayed(perform)(run)])
+        found: list[Outcome | Failure] = Parallel(n_jobs=2)(
+            [delayed(found_from)(_modules(), perform, run)]
+        )
     except BrokenProcessPool:
         return Failure(run, KILLED, KILLED)
     return found[0]
+
+
+def found_from(places: list[str], perform: Perform, run: Run) -> Outcome | Failure:
+    """Carry out a run in a process that finds modules where the first one does."""
+    sys.path.extend(place for place in places if place not in sys.path)
+    return perform(run)
+
+
+def _modules() -> list[str]:
+    """Return where modules are looked for, as seen from any folder."""
+    return [str(Path(place).resolve()) for place in sys.path]
 
 
 def _on_ray(
@@ -106,14 +123,14 @@ def _on_ray(
     # crash would lose them.
     ray = _connected(address)
     try:
-        task = ray.remote(perform)
+        task, places = ray.remote(found_from), _modules()
         workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         queue = iter(runs)
         underway: dict[Any, Run] = {}
         while True:
             while len(underway) < workers and (run := next(queue, None)) is not None:
                 announce(run)
-                underway[task.remote(run)] = run
+                underway[task.remote(places, perform, run)] = run
             if not underway:
                 return
             (ready, *_), _ = ray.wait(list(underway), num_returns=1)

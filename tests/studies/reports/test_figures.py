@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -19,8 +20,8 @@ from banditree.studies.reports.figures import (
     regret_figure,
     regret_lines,
     save_figure,
-    spread,
 )
+from banditree.studies.reports.placing import spread
 from banditree.studies.reports.style import STYLES, style_of
 from banditree.studies.reports.theorem import CASES, TwoArms, choice_difference, theorem_figure
 from studies.reports.drawn import assert_readable, bands_of, labels_of, lines_of, texts_of
@@ -158,9 +159,34 @@ class TestRegret:
 
     def test_labels_are_in_the_order_of_the_curves(self):
         (axes,) = regret_figure(paper(), ["shuttle"]).axes
-        places = {text.get_text().split(",")[0]: text.get_position()[1] for text in axes.texts}
+        places = {
+            re.split(",| ↑", text.get_text())[0]: text.get_position()[1] for text in axes.texts
+        }
         found = sorted(places, key=places.get)
         assert found == sorted(places, key=lambda label: paper().best(label, "shuttle").mean)
+
+    def test_what_is_ten_times_worse_leaves_the_frame(self):
+        cells = [
+            exact("LinUCB", "shop", {0: 20, 1: 22}),
+            exact("Greedy", "shop", {0: 200, 1: 202}),
+            exact("OfflineTree", "shop", {0: 1, 1: 1}),
+            exact("Uniform", "shop", {0: 900, 1: 904}),
+        ]
+        (axes,) = regret_figure(results(cells), ["shop"]).axes
+        assert 201 < axes.get_ylim()[1] < 300
+        assert labels_of(axes) == ["LinUCB", "Greedy", "OfflineTree", "Uniform ↑ 902"]
+        assert [line.get_clip_on() for line in lines_of(axes)] == [False, False, False, True]
+        assert axes.texts[-1].get_position()[1] >= 1
+
+    def test_what_is_beyond_offline_tree_by_little_keeps_all_in_the_frame(self):
+        cells = [
+            exact("LinUCB", "shop", {0: 101, 1: 101}),
+            exact("Greedy", "shop", {0: 150, 1: 150}),
+            exact("Uniform", "shop", {0: 300, 1: 300}),
+            exact("OfflineTree", "shop", {0: 100, 1: 100}),
+        ]
+        (axes,) = regret_figure(results(cells), ["shop"], relative=True).axes
+        assert labels_of(axes) == ["LinUCB", "Greedy", "Uniform ↑ 200"]
 
     def test_a_policy_that_was_not_run_in_an_environment(self):
         (axes,) = regret_figure(paper(everywhere("LinUCB", None)), ["sports"]).axes

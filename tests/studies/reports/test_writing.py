@@ -159,7 +159,7 @@ def test_the_page_has_the_numbers_and_the_claims(root):
     assert text.count("✓ reproduced") == 15
     assert "banditree reproduce --full --tasks adult census" in text
     best = root.findall(".//td[@class='best']")
-    assert len(best) == 5  # the least regret of each environment
+    assert len(best) == 7  # of five environments; in two of them the tree policies are alike
     assert "Left out" not in text
 
 

@@ -1,12 +1,13 @@
 """Figures of cumulative regret."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from banditree.studies.reports.constants import best_constants, varying
+from banditree.studies.reports.curves import Curve, regret_limits, thinned
+from banditree.studies.reports.placing import spread
 from banditree.studies.reports.style import (
     INK,
     LABEL_FONT,
@@ -26,13 +27,11 @@ from banditree.studies.reports.style import (
     style_of,
 )
 from banditree.studies.specs import BASELINE
-from banditree.studies.summary import Cell, Results, interval
-from banditree.types import FloatArray
+from banditree.studies.summary import Cell, Results
 
 __all__ = ["constants_figure", "regret_figure", "save_figure"]
 
 UNITS = {"sports": "clicks"} | dict.fromkeys(("adult", "shuttle", "covertype", "census"), "errors")
-POINTS = 120  # of a curve, in a figure
 MARKERS = 6  # on a curve
 WIDTH = {1: 6.2, 2: 8.6}  # inches, by the number of columns
 PANEL_HEIGHT = {1: 3.4, 2: 2.6}  # at least
@@ -50,10 +49,9 @@ LONG_TITLE, LONG_TITLE_PAD = 0.4, 10
 MOST_TICKS = 5  # on an axis, besides that at its beginning
 TICK_GAP = 0.06  # inches between numbers, at least
 TICK_STEPS = (1, 2, 2.5, 5, 10)  # horizons are multiples of these, and have a number then
-# How much longer bands may make the axis of regret. With few seeds they are so wide that curves
-# would look flat.
-WIDENED = 0.5
-MARGIN = 0.05  # of the axis of regret, beyond what is drawn
+# A policy leaves the frame if it is drawn so many times as high as the best. Beyond OfflineTree's
+# the best may be nearly nothing, so the regret itself must be so many times as large, too.
+LOSES, LOSES_ITSELF = 10, 2
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,15 @@ class Line:
     variant
         One of many choices of constants. So many bands would hide each other, and its constants
         are never left out.
+    leaves
+        It is so much worse than the best that it leaves the frame.
     """
 
     cell: Cell
     text: str
     style: Style
     variant: bool = False
+    leaves: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,15 +88,6 @@ class Panel:
     regret: str
     lines: list[Line]
     signed: bool
-
-
-class Curve(NamedTuple):
-    """What is drawn of a line: the mean, and the band from low to high."""
-
-    steps: FloatArray
-    mean: FloatArray
-    low: FloatArray
-    high: FloatArray
 
 
 @printed
@@ -162,7 +154,7 @@ def constants_figure(
         style = Style(shade, (4, 1.2) if i % 2 else ())
         lines.append(Line(variant, ", ".join([label, *constants]), style, variant=True))
     lines = _related(results, lines, relative)
-    lines += regret_lines(results, environment, others, relative)
+    lines += _related(results, best_lines(results, environment, others), relative)
     return _figure([_panel(results, environment, lines, relative)])
 
 
@@ -170,6 +162,13 @@ def regret_lines(
     results: Results, environment: str, labels: Sequence[str], relative: bool
 ) -> list[Line]:
     """Return the curves of a panel: each policy with its best constants."""
+    whole = best_lines(results, environment, labels)
+    regrets = {line.cell.label: line.cell.mean for line in whole}
+    return leaving(_related(results, whole, relative), regrets)
+
+
+def best_lines(results: Results, environment: str, labels: Sequence[str]) -> list[Line]:
+    """Return a line for each policy with its best constants."""
     lines = []
     for label in labels:
         cell = results.best(label, environment)
@@ -177,7 +176,33 @@ def regret_lines(
             constants = best_constants(results, label, environment)
             text = f"{label}, {constants}" if constants else label
             lines.append(Line(cell, text, style_of(label, results.labels)))
-    return _related(results, lines, relative)
+    return lines
+
+
+def leaving(lines: list[Line], regrets: Mapping[str, float]) -> list[Line]:
+    """Return lines of which those that are far worse than the best leave the frame.
+
+    Parameters
+    ----------
+    regrets
+        The whole regret of each policy, where lines show what is beyond OfflineTree's.
+    """
+    contending = [line.cell for line in lines if line.cell.label != BASELINE]
+    if not contending:
+        return lines
+    best = max(0.0, min(cell.mean for cell in contending))
+    best_itself = min(regrets[cell.label] for cell in contending)
+
+    def loses(cell: Cell) -> bool:
+        is_far = cell.mean > LOSES * best and regrets[cell.label] > LOSES_ITSELF * best_itself
+        return is_far and cell.label != BASELINE
+
+    return [
+        replace(line, leaves=True, text=f"{line.cell.label} ↑ {line.cell.mean:,.0f}")
+        if loses(line.cell)
+        else line
+        for line in lines
+    ]
 
 
 def _related(results: Results, lines: list[Line], relative: bool) -> list[Line]:
@@ -251,7 +276,8 @@ def end_text(line: Line, width: float) -> str:
     if line.variant or len(whole) <= LABEL_LINES:
         return "\n".join(whole)
     # The constants are in a table of the report.
-    return "\n".join(broken(line.cell.label, most, LABEL_FONT, most=LABEL_LINES))
+    short = line.text if line.leaves else line.cell.label
+    return "\n".join(broken(short, most, LABEL_FONT, most=LABEL_LINES))
 
 
 def _count(line: Line) -> int:
@@ -266,8 +292,9 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axis.set_major_formatter(StrMethodFormatter("{x:,.12g}"))
     curves = [curve_of(line, panel.signed) for line in panel.lines]
     for i, (line, curve) in enumerate(zip(panel.lines, curves, strict=True)):
-        _draw_line(axes, line.style, curve, order=i)
-    low, high = regret_limits(curves)
+        _draw_line(axes, line, curve, order=i)
+    shown = [c for c, line in zip(curves, panel.lines, strict=True) if not line.leaves]
+    low, high = regret_limits(shown)
     if low < 0:
         axes.axhline(0, color=INK, linewidth=0.7, zorder=1)
     axes.set_ylim(low, high)
@@ -284,28 +311,14 @@ def curve_of(line: Line, signed: bool) -> Curve:
     return Curve(steps, mean, low if signed else np.maximum(low, np.minimum(mean, 0)), mean + half)
 
 
-def regret_limits(curves: Sequence[Curve]) -> tuple[float, float]:
-    """Return where the axis of regret begins and ends: the means, and as much of bands as goes."""
-    low = min((curve.mean.min() for curve in curves), default=0.0)
-    high = max((curve.mean.max() for curve in curves), default=0.0)
-    below = low - min((curve.low.min() for curve in curves), default=0.0)
-    above = max((curve.high.max() for curve in curves), default=0.0) - high
-    wanted = below + above
-    if low < high and wanted > WIDENED * (high - low):
-        share = WIDENED * (high - low) / wanted
-        below, above = share * below, share * above
-    low, high = low - below, high + above
-    margin = MARGIN * (high - low)
-    high = high + margin or 1.0
-    return (float(low - margin) if low < -0.05 * high else 0.0), float(high)
-
-
-def _draw_line(axes: Axes, style: Style, curve: Curve, order: int) -> None:
+def _draw_line(axes: Axes, line: Line, curve: Curve, order: int) -> None:
+    style = line.style
     if (curve.low < curve.high).any():
         band = axes.fill_between(curve.steps, curve.low, curve.high, linewidth=0.4, zorder=2)
         band.set_facecolor((style.colour, 0.13))
         band.set_edgecolor((style.colour, 0.45))
-    (drawn,) = axes.plot(curve.steps, curve.mean, color=style.colour, clip_on=False, zorder=3)
+    (drawn,) = axes.plot(curve.steps, curve.mean, color=style.colour, zorder=3)
+    drawn.set_clip_on(line.leaves)
     if style.dashes:
         drawn.set_dashes(style.dashes)
     if style.marker:
@@ -331,21 +344,15 @@ def _set_steps(figure: Figure, panels: Sequence[Panel], width: float) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=TICK_STEPS, integer=True))
 
 
-def thinned(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return steps, mean regret and half of its 95 % interval, at as many points as can be seen."""
-    keep = np.unique(np.linspace(0, len(cell.steps) - 1, POINTS).round().astype(np.intp))
-    found = [interval(cell.curves[:, i]) for i in keep]
-    middle, half = np.array([(0.0, 0.0), *found]).T
-    return np.concatenate([[0.0], cell.steps[keep]]), middle, half
-
-
 def _label_ends(axes: Axes, lines: list[Line], gap: float) -> None:
     """Write at the right what each curve is, in the order of their ends and without overlap."""
     low, high = axes.get_ylim()
     ends = [(line.cell.mean - low) / (high - low) for line in lines]
+    # What has left the frame is named at its upper edge, the worst at the top.
+    wanted = [1 + 1e-9 * end if line.leaves else end for line, end in zip(lines, ends, strict=True)]
     # A place for each line of text; those of one label stay together since they want the same.
     counts = [_count(line) for line in lines]
-    places = iter(spread(np.repeat(ends, counts).tolist(), gap))
+    places = iter(spread(np.repeat(wanted, counts).tolist(), gap))
     at_key, at_text = (
         axes.transAxes + ScaledTranslation(points / 72, 0, axes.figure.dpi_scale_trans)
         for points in (KEY_OFFSET, KEY_OFFSET + TEXT_OFFSET)
@@ -353,40 +360,12 @@ def _label_ends(axes: Axes, lines: list[Line], gap: float) -> None:
     for line, end, count in zip(lines, ends, counts, strict=True):
         place = float(np.mean([next(places) for _ in range(count)]))
         colour = line.style.colour
-        leader = ConnectionPatch(
-            (1, end), (1, place), axes.transAxes, at_key, color=colour, linewidth=1.0
-        )
-        axes.add_artist(leader)
+        if not line.leaves:
+            leader = ConnectionPatch(
+                (1, end), (1, place), axes.transAxes, at_key, color=colour, linewidth=1.0
+            )
+            axes.add_artist(leader)
         axes.plot(
             [1], [place], line.style.marker or "_", color=colour, transform=at_key, clip_on=False
         )
         axes.text(1, place, line.text, transform=at_text, va="center", fontsize=LABEL_SIZE)
-
-
-def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Return places that are at least a gap apart, in the order of those wanted and near them.
-
-    They stay between 0 and 1 if there is room for that.
-
-    Examples
-    --------
-    >>> [round(place, 2) for place in spread([0.5, 0.5, 0.9], gap=0.1)]
-    [0.45, 0.55, 0.9]
-    """
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    # Runs of places that touch: where the middle of a run wants to be, and its members.
-    runs: list[tuple[float, list[int]]] = []
-    for i in order:
-        middle, members = wanted[i], [i]
-        while runs and middle - runs[-1][0] < gap * (len(members) + len(runs[-1][1])) / 2:
-            _, before = runs.pop()
-            members = before + members
-            reach = gap * (len(members) - 1) / 2
-            middle = sum(wanted[j] for j in members) / len(members)
-            middle = max(min(middle, 1 - reach), reach)
-        runs.append((middle, members))
-    places = [0.0] * len(wanted)
-    for middle, members in runs:
-        for position, i in enumerate(members):
-            places[i] = middle + gap * (position - (len(members) - 1) / 2)
-    return places

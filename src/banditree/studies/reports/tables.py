@@ -1,6 +1,7 @@
 """The numbers of a study, laid out in rows."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from banditree.studies.reports.constants import at_edge, best_constants, tuned_labels, varying
@@ -33,7 +34,7 @@ MARKS = {True: "✓", False: "✗", None: "–"}
 REGRET_NOTE = (
     "Cumulative regret over all steps: the mean over seeds ± half of its 95 % interval. Where "
     "several constants were tried, the row is that of the best, which cannot be known in "
-    "advance. The least regret of a column is bold"
+    "advance. Bold is every policy whose interval reaches that of the least regret of its column"
 )
 CONSTANTS_NOTE = (
     "The constants with the least mean regret, and of how many; where there was one choice only, "
@@ -70,14 +71,24 @@ def regret_rows(results: Results) -> Table:
     ]
     best = set()
     for column in range(len(results.environments)):
-        means = {
-            row: cell.mean
+        rivals = {
+            row: cell
             for row, label in enumerate(labels)
             if label != BASELINE and (cell := cells[row][column]) is not None
         }
-        if len(means) > 1:
-            best |= {(row, column + 1) for row in means if means[row] == min(means.values())}
+        if len(rivals) > 1:
+            best |= {(row, column + 1) for row in as_good_as_best(rivals)}
     return Table(["policy", *results.environments], rows, frozenset(best))
+
+
+def as_good_as_best(cells: Mapping[int, Cell]) -> set[int]:
+    """Return whose 95 % intervals reach that of the least mean; a single seed has none."""
+
+    def half(cell: Cell) -> float:
+        return 0.0 if math.isnan(cell.half_width) else cell.half_width
+
+    best = min(cells.values(), key=lambda cell: cell.mean)
+    return {i for i, c in cells.items() if c.mean - half(c) <= best.mean + half(best)}
 
 
 def regret_note(results: Results) -> str:

@@ -34,6 +34,9 @@ ENVIRONMENT_KEYS: dict[str, Rule] = {
     "drift_at": WHOLE,
     "delay": WHOLE,
     "random_delay": ((bool,), "true or false"),
+    "horizon": WHOLE,
+    "seeds": WHOLE,
+    "policies": TEXTS,
 }
 
 

@@ -207,6 +207,17 @@ def test_an_environment_has_steps_seeds_and_policies_of_its_own(tmp_path: Path):
     assert runs == [("long", 200), ("long", 200), ("sports", 50), ("sports", 50)]
 
 
+def test_the_quick_version_leaves_out_what_takes_most_of_the_time():
+    def run_on_census(**given: list[str]) -> set[str]:
+        return {
+            variant.label for variant, spec, _ in paper_study(tasks=["census"], **given).cells()
+        }
+
+    assert "LinUCB" in run_on_census()
+    assert "LogisticUCB" not in run_on_census()
+    assert run_on_census(policies=["LogisticUCB"]) == {"LogisticUCB"}
+
+
 def test_what_is_asked_for_goes_before_what_a_task_has_of_its_own():
     study = paper_study(full=True, tasks=["sports", "adult-long"], horizon=70, seeds=2)
     assert {(study.horizon_of(e), len(study.seeds_of(e))) for e in study.environments} == {(70, 2)}

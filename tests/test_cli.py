@@ -141,7 +141,7 @@ def test_results_stay_in_their_folder(
 def test_the_help_names_all_tasks_and_policies(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["reproduce", "--help"])
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     for name in (*TASKS, *(spec.label for spec in paper_study().policies)):
         assert re.search(rf"\b{name}\b", shown), name
 

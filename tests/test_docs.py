@@ -62,6 +62,6 @@ def test_the_table_of_regrets_is_that_of_the_report():
     found = regrets(report)
     assert len(regrets(shown)) == 9
     for label, cells in regrets(shown).items():
-        sports, adult, shuttle, covertype, census = found[label]
+        sports, adult, shuttle, covertype, census = found[label][:5]  # longer runs come last
         for cell, exact in zip(cells, (shuttle, adult, covertype, census, sports), strict=True):
             assert cell == pytest.approx(exact, abs=0.56), label  # whole numbers of tenths

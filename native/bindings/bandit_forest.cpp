@@ -19,8 +19,8 @@ using namespace banditree;
 namespace {
 
 void construct(BanditForest* self, std::uint32_t n_trees, std::uint32_t depth, double delta,
-               double epsilon_low, double epsilon_high, std::uint64_t seed) {
-    new (self) BanditForest({n_trees, depth, delta, epsilon_low, epsilon_high, seed});
+               double epsilon_low, double epsilon_high, double radius, std::uint64_t seed) {
+    new (self) BanditForest({n_trees, depth, delta, epsilon_low, epsilon_high, radius, seed});
 }
 
 std::vector<std::uint32_t> eligible_arms(const BanditForest& forest, const IntArray& arms) {
@@ -109,7 +109,7 @@ void bind_bandit_forest(nb::module_& module) {
     nb::class_<BanditForest> bound(module, "BanditForest");
     bound
         .def("__init__", &construct, "n_trees"_a, "depth"_a, "delta"_a, "epsilon_low"_a,
-             "epsilon_high"_a, "seed"_a)
+             "epsilon_high"_a, "radius"_a, "seed"_a)
         .def("add_arm", &BanditForest::add_arm)
         .def(
             "set_active",

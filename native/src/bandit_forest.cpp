@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kUnknownReward = 0.5;
-constexpr std::uint32_t kFormat = 1;  // of dump
+constexpr std::uint32_t kFormat = 2;  // of dump
 
 void check_settings(const ForestSettings& settings) {
     if (settings.n_trees == 0) throw std::invalid_argument("a forest needs at least one tree");
@@ -23,6 +23,8 @@ void check_settings(const ForestSettings& settings) {
     if (!(settings.epsilon_low >= 0 && settings.epsilon_high >= settings.epsilon_low &&
           settings.epsilon_high <= 1))
         throw std::invalid_argument("epsilon must be a range within [0, 1]");
+    if (!(settings.radius > 0 && std::isfinite(settings.radius)))
+        throw std::invalid_argument("radius must be a positive number");
 }
 
 // Of the arm in the smallest part of the path where it was played.
@@ -109,7 +111,7 @@ Contest BanditForest::contest() const {
     const auto k = static_cast<double>(std::count(active_.begin(), active_.end(), 1));
     const double arm_factor = 4 * k * settings_.n_trees / settings_.delta;
     const auto m = static_cast<double>(bits().size());
-    return {active_, arm_factor * m * settings_.depth, arm_factor};
+    return {active_, arm_factor * m * settings_.depth, arm_factor, settings_.radius};
 }
 
 void BanditForest::learn(std::uint32_t arm, Context context, double reward) {
@@ -251,6 +253,7 @@ std::vector<double> BanditForest::dump() const {
     out.number(settings_.delta);
     out.number(settings_.epsilon_low);
     out.number(settings_.epsilon_high);
+    out.number(settings_.radius);
     out.word(settings_.seed);
     out.whole(kinds_.size());
     for (const Kind kind : kinds_) out.flag(kind == Kind::category);
@@ -275,6 +278,7 @@ void BanditForest::read_settings(StateReader& in) const {
     settings.delta = in.number();
     settings.epsilon_low = in.number();
     settings.epsilon_high = in.number();
+    settings.radius = in.number();
     settings.seed = in.word();
     if (settings != settings_)
         throw std::invalid_argument("the state is of a bandit forest with other settings");

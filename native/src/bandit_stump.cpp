@@ -24,10 +24,12 @@ double deviation(double factor, double t) {
 }  // namespace
 
 double variable_radius(const Contest& contest, double t) {
-    return 4 * deviation(contest.variable_factor, t);
+    return contest.radius * 4 * deviation(contest.variable_factor, t);
 }
 
-double arm_radius(const Contest& contest, double t) { return 2 * deviation(contest.arm_factor, t); }
+double arm_radius(const Contest& contest, double t) {
+    return contest.radius * 2 * deviation(contest.arm_factor, t);
+}
 
 void Tally::write(StateWriter& out) const {
     out.number(count);

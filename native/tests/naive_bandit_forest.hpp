@@ -141,7 +141,8 @@ class Forest {
                 mu[i] += best;
             }
         const double inside = 4.0 * k_ * m_ * settings_.depth * settings_.n_trees * t * t;
-        const double right = 4 * std::sqrt(std::log(inside / settings_.delta) / (2 * t));
+        const double right =
+            settings_.radius * 4 * std::sqrt(std::log(inside / settings_.delta) / (2 * t));
         drop(c.variables, mu, c.epsilon, right);
     }
 
@@ -156,7 +157,8 @@ class Forest {
         }
         if (t == 0) return;
         const double inside = 4.0 * k_ * settings_.n_trees * t * t;
-        drop(left, mu, c.epsilon, 2 * std::sqrt(std::log(inside / settings_.delta) / (2 * t)));
+        drop(left, mu, c.epsilon,
+             settings_.radius * 2 * std::sqrt(std::log(inside / settings_.delta) / (2 * t)));
     }
 
     static void drop(Set& left, const std::map<std::uint32_t, double>& mu, double epsilon,

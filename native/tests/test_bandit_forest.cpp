@@ -151,9 +151,10 @@ TEST(forest_without_features_ends_its_exploration) {
 
 TEST(forest_agrees_with_the_naive_one) {
     std::size_t partial = 0, decided = 0;
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
         ForestSettings settings = settings_of(3, 2, 0.8, 1.0);
         settings.delta = 0.9;
+        if (seed == 3) settings.radius = 0.8;
         settings.seed = seed;
         BanditForest forest = forest_of(settings, 5, Kinds(4, Kind::number));
         naive::Forest naive(settings, 4, 5);
@@ -357,6 +358,14 @@ TEST(wrong_calls_change_nothing) {
     CHECK_THROWS(BanditForest(settings_of(0, 1, 0.4, 0.8)), std::invalid_argument);
     CHECK_THROWS(BanditForest(settings_of(1, 0, 0.4, 0.8)), std::invalid_argument);
     CHECK_THROWS(BanditForest(settings_of(1, 1, 0.8, 0.4)), std::invalid_argument);
+    for (const double radius : {0.0, -1.0, kNan, kInfinity}) {
+        ForestSettings settings = forest.settings();
+        settings.radius = radius;
+        CHECK_THROWS(BanditForest(settings), std::invalid_argument);
+    }
+    ForestSettings narrow = forest.settings();
+    narrow.radius = 0.25;
+    CHECK_THROWS(BanditForest(narrow).restore(forest.dump()), std::invalid_argument);
     BanditForest other(settings_of(2, 1, 0.4, 0.8));
     CHECK_THROWS(other.restore(forest.dump()), std::invalid_argument);
 }

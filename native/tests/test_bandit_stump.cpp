@@ -87,6 +87,13 @@ TEST(equal_variables_are_eliminated_at_the_play_that_inequality_3_says) {
     CHECK(stump.selected() && stump.variable() == 0);
 }
 
+// With a quarter of the radii, the left-hand sides meet a quarter of the right-hand ones.
+TEST(a_smaller_radius_eliminates_earlier) {
+    const Contest usual{kTwoActive, 320, 160}, narrow{kTwoActive, 320, 160, 0.25};
+    CHECK_NEAR(variable_radius(narrow, 7), variable_radius(usual, 7) / 4, 1e-12);
+    CHECK_NEAR(arm_radius(narrow, 7), arm_radius(usual, 7) / 4, 1e-12);
+}
+
 // The same with a gap. Arm 0 is right where x_1 = 0, arm 1 where x_1 = 1, and each arm meets the
 // four contexts in turn. After t = 4 n plays of each arm, for the variable x_1:
 //   mu_{0,0} = 1/2, mu_{1,1} = 1/2, so its worth is 1; for x_0 all mu are 1/4: worth 1/2.

@@ -588,6 +588,7 @@ class BanditForest:
         delta: float,
         epsilon_low: float,
         epsilon_high: float,
+        radius: float,
         seed: int,
     ) -> None: ...
     def add_arm(self) -> None: ...

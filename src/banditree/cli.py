@@ -23,8 +23,8 @@ cannot be had is skipped, and the report says so."""
 REPRODUCE_EXAMPLES = """\
 examples:
   banditree reproduce                               all of it in a quick version, minutes
-  banditree reproduce --full                        10,000 steps, 10 seeds, all constants:
-                                                    80 minutes on two processors
+  banditree reproduce --full                        10,000 steps and more, 10 seeds and more,
+                                                    all constants: 90 minutes on two processors
   banditree reproduce --figure 2                    only what Figure 2 needs
   banditree reproduce --tasks adult --policies TreeHeuristic LinUCB --horizon 5000"""
 RUN = """\
@@ -53,10 +53,11 @@ study is under way, or after an update."""
 DATA = """\
 The data sets of the paper: adult, shuttle, covertype and census. They are looked for in
 $BANDITREE_DATA, then in the cache ($BANDITREE_CACHE, or the system's own)."""
-TASKS = "sports, adult, shuttle, covertype, census, digits"
+TASKS = "sports, adult, shuttle, covertype, census, digits; full: covertype-long, adult-long"
 POLICIES = (
     "TreeBootstrap, TreeHeuristic, ThompsonSampling, BanditForest, LinUCB, LogisticUCB, "
-    "OfflineTree, OnlineTreeBootstrap, Greedy, Uniform"
+    'OfflineTree, "TreeBootstrap, prior", "BanditForest, radius/4", OnlineTreeBootstrap, Greedy, '
+    'Uniform; full: "LinUCB, λ=1", "LogisticUCB, λ=1"'
 )
 
 
@@ -118,10 +119,13 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help=f"only these: {TASKS}")
     parser.add_argument("--policies", nargs="+", metavar="POLICY", help=f"only these: {POLICIES}")
     parser.add_argument(
-        "--horizon", type=int, metavar="STEPS", help="of a run (default: 1,000; full: 10,000)"
+        "--horizon",
+        type=int,
+        metavar="STEPS",
+        help="of each run (default: 1,000; full: 10,000 or more)",
     )
     parser.add_argument(
-        "--repeats", type=int, metavar="N", help="how many seeds (default: 3; full: 10)"
+        "--repeats", type=int, metavar="N", help="how many seeds (default: 3; full: 10, sports 20)"
     )
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
     _add_running(parser, "results/paper")

@@ -95,6 +95,12 @@ def test_features_are_those_of_the_task(key, n_features):
     assert set(dataset.unused) <= {*dataset.columns, "split"}
 
 
+def test_all_columns_of_census_are_codes():
+    census = DATASETS["census"]
+    assert set(census.categorical) == set(census.columns) - {census.label, *census.unused}
+    assert not any(DATASETS[key].categorical for key in ("adult", "shuttle", "covertype"))
+
+
 @pytest.mark.parametrize("key", DATASETS)
 def test_terms_and_checks_are_given(key):
     dataset = DATASETS[key]

@@ -94,7 +94,7 @@ class EnginePlayer(StrictPlayer):
                     }
                     | {"delta": draw.mostly(draw.one_of((0.05, 0.9, 0.999)))}
                     | {"epsilon_low": draw.mostly(0.4), "epsilon_high": draw.mostly(0.8)}
-                    | {"seed": seed},
+                    | {"radius": draw.mostly(draw.one_of((0.25, 1.0))), "seed": seed},
                 ),
             )
         )

@@ -42,6 +42,20 @@ def test_explores_then_commits():
     assert sorted(policy.propensities({"age": 60}).values()) == [0, 1]
 
 
+def test_a_smaller_radius_settles_earlier():
+    some = AGES[:300]
+    assert taught(some, by_age, depth=1).propensities({"age": 60}) == {"golf": 0.5, "tennis": 0.5}
+    narrow = taught(some, by_age, depth=1, radius=0.25)
+    assert sorted(narrow.propensities({"age": 60}).values()) == [0, 1]
+    assert pickle.loads(pickle.dumps(narrow)).radius == 0.25
+
+
+@pytest.mark.parametrize("radius", [0, -1, float("nan"), float("inf"), "wide", None, [1, 2]])
+def test_wrong_radius(radius):
+    with pytest.raises(InvalidParameterError, match="radius must be a positive number"):
+        BanditForest(ARMS, radius=radius)
+
+
 def test_deeper_trees_tell_more():
     policy = taught(AGES * 2, by_age, depth=2, trees=1)
     shares = [policy.propensities({"age": age})["golf"] for age in range(21, 61)]

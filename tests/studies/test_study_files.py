@@ -8,6 +8,7 @@ import banditree as bt
 from banditree.environments import Classification
 from banditree.studies import EnvironmentSpec, PolicySpec, Study, paper_study, read_study
 from banditree.studies.building import build
+from banditree.studies.runner import plan
 from banditree.studies.specs import policy_names
 
 SHOP = """
@@ -130,7 +131,11 @@ def test_none_can_be_said(tmp_path: Path):
             "prior must be two numbers .* for \\[2, 3\\] itself write \\[\\[2, 3\\]\\]",
         ),
         ("policies = ['Bootstrap']\nenvironments = ['sports']", "Bootstrap takes a learner"),
-        (SHOP + "horizon = 5", "line 7: horizon is of the study, not of 'shop'; write it above"),
+        (SHOP + "name = 'a'", "line 7: name is of the study, not of 'shop'; write it above"),
+        (SHOP + "horizon = 0", "line 4: horizon must be a whole number of at least 1"),
+        (SHOP + "seeds = 0", "line 4: seeds must be a whole number of at least 1"),
+        (SHOP + "policies = ['Unifrom']", "no policy of shop 'Unifrom'; did you mean 'Uniform'"),
+        (SHOP + "horizon = 9\ndelay = 9", "shop: delay is 9, and a run has only 9 steps"),
         (SHOP + "task = 'sports'", "line 4: there is a task and a file; leave one of them out"),
         (SHOP + "dropped = [['a']]", "line 4: dropped must be a list of names"),
         (SHOP + "random_delay = true", "line 4: random_delay needs a delay"),
@@ -181,18 +186,64 @@ def test_the_paper_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("BANDITREE_DATA", str(tmp_path))
     study = paper_study(full=True)
     assert (study.horizon, study.seeds) == (10_000, 10)
-    assert [e.name for e in study.environments] == [
-        "sports",
-        "adult",
-        "shuttle",
-        "covertype",
-        "census",
-    ]
+    shapes = {e.name: (study.horizon_of(e), len(study.seeds_of(e))) for e in study.environments}
+    assert shapes == {
+        "sports": (10_000, 20),
+        "adult": (10_000, 10),
+        "shuttle": (10_000, 10),
+        "covertype": (10_000, 10),
+        "census": (10_000, 10),
+        "covertype-long": (100_000, 3),
+        "adult-long": (45_776, 5),
+    }
     cells = [(str(v), e.name) for v, e, seed in study.cells() if seed == 0]
-    assert len([c for c in cells if c[0].startswith("LinUCB(")]) == 6 * 5
-    assert ("LogisticUCB, λ=1(alpha=0.1, regularization=1.0)", "census") in cells
-    assert ("BanditForest(trees=3, depth=5)", "covertype") in cells
+    assert len([c for c in cells if c[0].startswith("LinUCB(") and c[1] == "adult"]) == 6
+    assert ("TreeBootstrap(cold_start=until_success)", "adult-long") in cells
+    assert ("LogisticUCB, λ=1(alpha=0.0001, regularization=1.0)", "census") in cells
+    for depth in (1, 2, 5):
+        assert (f"BanditForest(trees=3, depth={depth})", "covertype") in cells
+    assert ("BanditForest, radius/4(trees=3, radius=0.25, depth=3)", "census") in cells
     assert ("OfflineTree", "adult") in cells
+    long = {text.partition("(")[0] for text, name in cells if name == "covertype-long"}
+    assert long == {"TreeBootstrap", "TreeHeuristic", "LinUCB", "LogisticUCB", "OfflineTree"}
+
+
+def test_an_environment_has_steps_seeds_and_policies_of_its_own(tmp_path: Path):
+    text = "horizon = 50\npolicies = ['Uniform', 'Greedy']\n[environments.sports]\nseeds = 1\n"
+    text += "[environments.long]\ntask = 'sports'\nhorizon = 200\nseeds = 2\npolicies = ['Greedy']"
+    path = tmp_path / "study.toml"
+    path.write_text(text, encoding="utf-8")
+    study = read_study(path)
+    cells = [(v.label, e.name, seed) for v, e, seed in study.cells()]
+    assert cells == [
+        ("Uniform", "sports", 0),
+        ("Greedy", "sports", 0),
+        ("Greedy", "long", 0),
+        ("Greedy", "long", 1),
+    ]
+    runs = [(run.environment.name, run.horizon) for run in plan(study).runs]
+    assert runs == [("long", 200), ("long", 200), ("sports", 50), ("sports", 50)]
+
+
+def test_the_quick_version_leaves_out_what_takes_most_of_the_time():
+    def run_on_census(**given: list[str]) -> set[str]:
+        return {
+            variant.label for variant, spec, _ in paper_study(tasks=["census"], **given).cells()
+        }
+
+    assert "LinUCB" in run_on_census()
+    assert "LogisticUCB" not in run_on_census()
+    assert run_on_census(policies=["LogisticUCB"]) == {"LogisticUCB"}
+
+
+def test_what_is_asked_for_goes_before_what_a_task_has_of_its_own():
+    study = paper_study(full=True, tasks=["sports", "adult-long"], horizon=70, seeds=2)
+    assert {(study.horizon_of(e), len(study.seeds_of(e))) for e in study.environments} == {(70, 2)}
+    assert "adult-long" not in [e.name for e in paper_study(full=True, horizon=70).environments]
+    with pytest.raises(bt.InvalidParameterError, match="no task 'adult-long'"):
+        paper_study(tasks=["adult-long"])
+    with pytest.raises(bt.InvalidParameterError, match="on adult-long only TreeBootstrap, "):
+        paper_study(full=True, tasks=["adult-long"], policies=["Uniform"])
 
 
 def test_the_paper_says_by_which_command_it_is_run():

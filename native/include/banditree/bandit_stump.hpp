@@ -29,9 +29,11 @@ struct Contest {
     std::span<const std::uint8_t> active;  // of each arm: 0 if it was removed
     double variable_factor = 0;            // 4 K M D L / delta, with K active arms
     double arm_factor = 0;                 // 4 K L / delta
+    double radius = 1;                     // times the radii of the paper
 };
 
-// The right-hand sides of inequalities (3) and (4) after t plays of every arm.
+// The right-hand sides of inequalities (3) and (4) after t plays of every arm, times the scale of
+// the contest.
 double variable_radius(const Contest& contest, double t);
 double arm_radius(const Contest& contest, double t);
 

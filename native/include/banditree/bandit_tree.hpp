@@ -16,6 +16,7 @@ struct ForestSettings {
     double delta = 0.05;
     double epsilon_low = 0.4;
     double epsilon_high = 0.8;
+    double radius = 1;  // times the confidence radii of the paper
     std::uint64_t seed = 0;
     std::uint32_t warm_up = 500;  // observations that make the bits
 

@@ -64,7 +64,13 @@ def _base(spec: EnvironmentSpec) -> Environment:
         return Classification(_digits(), "digit")
     source = DATASETS[task]
     table = read_table(fetch(task))
-    return Classification(table, source.label, unused=source.unused, dropped=source.dropped)
+    return Classification(
+        table,
+        source.label,
+        unused=source.unused,
+        dropped=source.dropped,
+        categorical=source.categorical,
+    )
 
 
 def _own(spec: EnvironmentSpec) -> Environment:

@@ -37,6 +37,9 @@ ENVIRONMENT_KEYS: dict[str, Rule] = {
     "delay": WHOLE,
     "random_delay": ((bool,), "true or false"),
     "parameters": ((dict,), "a table"),
+    "horizon": WHOLE,
+    "seeds": WHOLE,
+    "policies": TEXTS,
 }
 
 

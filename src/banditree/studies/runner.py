@@ -114,16 +114,19 @@ def plan(study: Study) -> Plan:
         built = environments.get(spec.name)
         if built is None:
             continue
-        reason = why_not(variant.policy, built, study.horizon)
+        horizon = study.horizon_of(spec)
+        reason = why_not(variant.policy, built, horizon)
         if reason is not None:
             left_out[f"{variant.label} on {spec.name}"] = reason
             continue
         code = code_of_run(variant.policy, spec.task)
-        key = key_of(variant, prints[spec.name], seed, study.horizon, code)
-        runs.append(Run(variant, spec, seed, study.horizon, key, code))
+        key = key_of(variant, prints[spec.name], seed, horizon, code)
+        runs.append(Run(variant, spec, seed, horizon, key, code))
     if not runs:
         reasons = [f"{name}: {reason}" for name, reason in (skipped | left_out).items()]
         raise DataError(f"there is nothing to run; {'; '.join(reasons)}")
+    # The longest first: at the end, no processor waits for another's long run.
+    runs.sort(key=lambda run: -run.horizon)
     about = {name: built.describe() for name, built in environments.items()}
     return Plan(runs, skipped, left_out, about)
 

@@ -198,6 +198,10 @@ class EnvironmentSpec:
         What makes it harder, as for `Drifting` and `Delayed`.
     parameters
         Of an environment of your own.
+    horizon, seeds
+        Here, where not as in the rest of the study.
+    policies
+        The labels of those that are run here; by default all.
     """
 
     name: str
@@ -212,14 +216,20 @@ class EnvironmentSpec:
     delay: int | None = None
     random_delay: bool = False
     parameters: Parameters = field(default_factory=dict, hash=False)
+    horizon: int | None = None
+    seeds: int | None = None
+    policies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("horizon", "seeds"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
         if callable(self.task):
             object.__setattr__(self, "task", own.path_of(self.task))
         if not self.task and own.is_path(self.name):
             object.__setattr__(self, "task", self.name)
             object.__setattr__(self, "name", own.name_of(self.name))
-        for name in OF_FILES[1:]:
+        for name in (*OF_FILES[1:], "policies"):
             object.__setattr__(self, name, _names(name, getattr(self, name)))
         if self.file:
             # As a whole, for the processes of a cluster work in other folders.
@@ -267,6 +277,8 @@ def _names(what: str, given: Any) -> tuple[Any, ...]:
 class Study:
     """A grid of runs: every policy in every environment with every seed.
 
+    An environment may have a horizon, seeds and policies of its own (see `EnvironmentSpec`).
+
     Parameters
     ----------
     policies, environments
@@ -300,13 +312,18 @@ class Study:
         check_count("seeds", self.seeds)
         check_count("first_seed", self.first_seed, least=0)
         self._check_members()
+        labels = [policy.label for policy in self.policies]
         for spec in self.environments:
+            horizon = self.horizon_of(spec)
             for what, step in (("drift_at", spec.drift_at), ("delay", spec.delay)):
-                if step is not None and step >= self.horizon:
+                if step is not None and step >= horizon:
                     raise InvalidParameterError(
-                        f"{spec.name}: {what} is {step:,}, and a run has only {self.horizon:,} "
+                        f"{spec.name}: {what} is {step:,}, and a run has only {horizon:,} "
                         "steps; lower it, or raise horizon"
                     )
+            for label in spec.policies:
+                if label not in labels:
+                    raise unknown(f"policy of {spec.name}", label, labels)
 
     def _check_members(self) -> None:
         for policy in self.policies:
@@ -327,11 +344,25 @@ class Study:
                 twice = next(name for name in names if names.count(name) > 1)
                 raise InvalidParameterError(f"{what}: {twice!r} occurs twice; names must differ")
 
+    def horizon_of(self, environment: EnvironmentSpec) -> int:
+        """Return the steps of a run in an environment."""
+        return self.horizon if environment.horizon is None else environment.horizon
+
+    def seeds_of(self, environment: EnvironmentSpec) -> range:
+        """Return the seeds of the runs in an environment."""
+        count = self.seeds if environment.seeds is None else environment.seeds
+        return range(self.first_seed, self.first_seed + count)
+
     def cells(self) -> Iterator[tuple[Variant, EnvironmentSpec, int]]:
         """Yield what is to be run; seed by seed, so that a study cut short is even."""
-        for seed in range(self.first_seed, self.first_seed + self.seeds):
+        seeds = {spec.name: self.seeds_of(spec) for spec in self.environments}
+        for seed in range(self.first_seed, max(of.stop for of in seeds.values())):
             for environment in self.environments:
+                if seed not in seeds[environment.name]:
+                    continue
                 for policy in self.policies:
+                    if environment.policies and policy.label not in environment.policies:
+                        continue
                     for variant in policy.variants(environment.name):
                         yield variant, environment, seed
 

@@ -113,6 +113,11 @@ class Results:
         whole = [cell for cell in cells if len(cell.seeds) == most]
         return min(whole, key=lambda cell: cell.mean, default=None)
 
+    def horizon_of(self, environment: str) -> int:
+        """Return the steps of a run in an environment."""
+        ends = (int(cell.steps[-1]) for cell in self.cells if cell.environment == environment)
+        return next(ends, self.horizon)
+
     def baseline(self, environment: str) -> Cell | None:
         """Return OfflineTree's cell, where there is one."""
         return self.best(BASELINE, environment)

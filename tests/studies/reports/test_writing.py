@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -174,6 +175,51 @@ def test_markdown(report):
     linked = re.findall(r"^!\[[^\]]{40,}\]\(([^)]*)\)$", text, flags=re.MULTILINE)
     assert len(linked) == 7
     assert all((report.parent / path).is_file() for path in linked)
+
+
+def test_the_conditions_are_said(tmp_path):
+    known = paper()
+    cells = [
+        replace(one, parameters={"cold_start": "until_success"})
+        if one.label == "TreeBootstrap"
+        else one
+        for one in known.cells
+    ]
+    about = {"adult": Description(12, 14, 45_776), "census": Description(9, 67, 15_317)}
+    write_report(replace(known, cells=cells, about=about), tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8").split("## Conditions")[1]
+    assert "- **Cold start of TreeBootstrap**: offers an arm until its first success" in text
+    assert "- **Constants**: those of LinUCB are chosen on the very seeds" in text
+    assert "- **Rows of census**: the first 15,317 of 2,458,285\n" in text
+    assert "- **Columns of census**: all are codes" in text
+    assert "learned from**: 44,776 on adult, 14,317 on census\n" in text
+    page = "".join(parsed(tmp_path / "report.html").find("body").itertext())
+    assert "Rows of census: the first 15,317" in page
+
+
+def test_horizons_and_seeds_of_their_own_are_said(tmp_path):
+    known = paper()
+    long = cell("TreeHeuristic", "covertype-long", 0.3, seeds=range(3))
+    long = replace(long, steps=100 * long.steps)
+    more = replace(
+        known, cells=[*known.cells, long], environments=[*known.environments, "covertype-long"]
+    )
+    write_report(more, tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "- Steps of a run: 1,000; 100,000 on covertype-long\n" in text
+    assert "- Seeds: 5 (0 to 4); 3 on covertype-long\n" in text
+    assert "on covertype-long after 100,000 steps: TreeHeuristic 300." in text
+    assert "(figures/longer-runs.svg)" in text
+    assert "| *At 1,000 steps.*<br>✓ sports: TreeBootstrap − ThompsonSampling" in text
+
+
+@pytest.mark.parametrize(("best", "marked"), [(1, ""), (2, ""), (3, "\\*")])
+def test_no_depth_is_below_one(tmp_path, best, marked):
+    rates = {depth: 0.2 if depth == best else 0.4 for depth in (1, 2, 3)}
+    cells = [cell("BanditForest", "shop", rate, {"depth": d}) for d, rate in rates.items()]
+    write_report(results(cells), tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert f"| BanditForest | depth={best}{marked} (of 3) |" in text
 
 
 def test_markdown_tables_are_whole(report):

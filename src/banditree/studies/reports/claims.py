@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from banditree.studies.paper import LONG
 from banditree.studies.reports.comparisons import regret_between
 from banditree.studies.reports.findings import (
     Finding,
@@ -20,6 +21,7 @@ from banditree.studies.reports.findings import (
     not_lower,
     one_of,
     rivals,
+    strongest,
     verdict_on,
 )
 from banditree.studies.specs import BASELINE
@@ -33,6 +35,9 @@ DATA_SETS = ("adult", "shuttle", "covertype", "census")
 TASKS = (SPORTS, *DATA_SETS)
 TREES = ("TreeBootstrap", "TreeHeuristic")
 LINEAR = ("LinUCB", "LogisticUCB")
+LINEAR_ROWS = (*LINEAR, *(f"{label}, λ=1" for label in LINEAR))
+FORESTS = ("BanditForest", "BanditForest, radius/4")
+WON_BY_LINEAR, LOST_BY_LINEAR = ("adult", "census"), ("shuttle", "covertype")
 CONTEXT_FREE = "ThompsonSampling"
 LAST, FIRST, END = (0.8, 1.0), (0.0, 0.2), (0.9, 1.0)  # shares of the steps
 
@@ -64,6 +69,17 @@ class Claim:
     findings: tuple[Finding, ...]
     command: str
 
+    @property
+    def by_horizon(self) -> str:
+        """After how many steps the findings were made, and what they say then."""
+        horizons = sorted({finding.steps for finding in self.findings if finding.steps})
+        texts = []
+        for steps in horizons:
+            verdict = verdict_on([f for f in self.findings if f.steps == steps])
+            said = f": {verdict}" if len(horizons) > 1 else ""
+            texts.append(f"at {steps:,} steps{said}")
+        return "; ".join(texts).capitalize()
+
 
 def judge(results: Results) -> list[Claim]:
     """Return all claims of the paper's experiments, judged by the results of a study."""
@@ -72,14 +88,14 @@ def judge(results: Results) -> list[Claim]:
 
 def sports_trees_beat_others(results: Results) -> Claim:
     """Judge whether tree policies beat those without trees on the sports ads."""
-    findings = [
-        beats(results, SPORTS, tree, other) for tree in TREES for other in (CONTEXT_FREE, *LINEAR)
-    ]
+    others = (CONTEXT_FREE, strongest(results, SPORTS, LINEAR_ROWS))
+    findings = [beats(results, SPORTS, tree, other) for tree in TREES for other in others]
     return _claim(
         results,
         "Trees win on sports ads",
         "TreeBootstrap and TreeHeuristic have less regret than each policy without trees: "
-        "context-free Thompson sampling, LinUCB and LogisticUCB with their best constants.",
+        "context-free Thompson sampling, and the strongest of LinUCB and LogisticUCB with their "
+        "best constants, λ tuned or 1.",
         findings,
         [SPORTS],
     )
@@ -122,25 +138,27 @@ def sports_regret_vanishes(results: Results) -> Claim:
 
 def sports_forest_comes_late(results: Results) -> Claim:
     """Judge whether BanditForest ends well on the sports ads, after a lot of regret."""
-    findings = [
-        find_value(
-            results,
-            SPORTS,
-            ("BanditForest", tree),
-            f"BanditForest − twice {tree}",
-            lambda forest, other: forest.regrets - 2 * other.regrets,
-            higher,
-        )
-        for tree in TREES
-    ]
-    others = (*TREES, *LINEAR)
-    at_end = [find(results, SPORTS, "BanditForest", other, not_higher, END) for other in others]
+    findings, others = [], (*TREES, *LINEAR)
+    for forest in _forests(results):
+        findings += [
+            find_value(
+                results,
+                SPORTS,
+                (forest, tree),
+                f"{forest} − twice {tree}",
+                lambda forest, other: forest.regrets - 2 * other.regrets,
+                higher,
+            )
+            for tree in TREES
+        ]
+        at_end = [find(results, SPORTS, forest, other, not_higher, END) for other in others]
+        findings.append(one_of(SPORTS, at_end))
     return _claim(
         results,
         "BanditForest comes late on sports ads",
         "BanditForest's regret is much higher in total, but comparable to that of the others at "
         "the end.",
-        [*findings, one_of(SPORTS, at_end)],
+        findings,
         [SPORTS],
         rule=(
             "Its total is more than twice that of each tree policy, with 95 % intervals that "
@@ -155,8 +173,9 @@ def forest_explores_long(results: Results) -> Claim:
     return _claim(
         results,
         "BanditForest explores for most of the time",
-        "BanditForest takes most of the horizon to leave pure exploration, on all tasks.",
-        [exploration(results, task) for task in TASKS],
+        "BanditForest takes most of the horizon to leave pure exploration, on all tasks: with the "
+        "best of the depths tried, and the proven radius or a quarter of it.",
+        [exploration(results, task, forest) for forest in _forests(results) for task in TASKS],
         TASKS,
         rule=(
             "Exploration lasts until the first tenth of the steps in which its regret is "
@@ -168,43 +187,47 @@ def forest_explores_long(results: Results) -> Claim:
 
 def heuristic_is_as_good(results: Results) -> Claim:
     """Judge whether TreeHeuristic is at least as good as TreeBootstrap on the data sets."""
+    tasks = _with_long(results, DATA_SETS)
     return _claim(
         results,
         "TreeHeuristic is as good on data sets",
         "On all four data sets TreeHeuristic's regret equals TreeBootstrap's or is lower.",
-        [find(results, task, "TreeHeuristic", "TreeBootstrap", not_higher) for task in DATA_SETS],
-        DATA_SETS,
+        [find(results, task, "TreeHeuristic", "TreeBootstrap", not_higher) for task in tasks],
+        tasks,
     )
 
 
 def logistic_beats_linear(results: Results) -> Claim:
     """Judge whether LogisticUCB beats LinUCB on all data sets but Covertype."""
+    tasks = _with_long(results, DATA_SETS)
     return _claim(
         results,
         "LogisticUCB beats LinUCB",
         "With their best constants, LogisticUCB has less regret than LinUCB on Adult, Shuttle "
         "and Census, and not on Covertype.",
         [
-            beats(results, task, "LogisticUCB", "LinUCB", wanted=task != "covertype")
-            for task in DATA_SETS
+            beats(results, task, "LogisticUCB", "LinUCB", wanted=not task.startswith("covertype"))
+            for task in tasks
         ],
-        DATA_SETS,
+        tasks,
     )
 
 
 def linear_wins_on_two(results: Results) -> Claim:
     """Judge whether linear models beat TreeBootstrap on Adult and Census only."""
+    won, lost = (_with_long(results, pair) for pair in (WON_BY_LINEAR, LOST_BY_LINEAR))
+    findings = [beats(results, task, linear, "TreeBootstrap") for task in won for linear in LINEAR]
+    for task in lost:
+        linear = strongest(results, task, LINEAR_ROWS)
+        findings.append(beats(results, task, linear, "TreeBootstrap", wanted=False))
     return _claim(
         results,
         "Linear models win on two data sets",
         "With their best constants, LinUCB and LogisticUCB have less regret than TreeBootstrap "
-        "on Adult and Census, and not on Shuttle and Covertype.",
-        [
-            beats(results, task, linear, "TreeBootstrap", wanted=task in ("adult", "census"))
-            for task in ("adult", "census", "shuttle", "covertype")
-            for linear in LINEAR
-        ],
-        DATA_SETS,
+        "on Adult and Census, and the strongest of them, λ tuned or 1, has not on Shuttle and "
+        "Covertype.",
+        findings,
+        [*won, *lost],
     )
 
 
@@ -222,13 +245,14 @@ def trees_beat_half_of_alphas(results: Results) -> Claim:
 
 def lead_of_linear_levels_off(results: Results) -> Claim:
     """Judge whether the lead of linear models approaches a constant where they lead."""
+    tasks = _with_long(results, WON_BY_LINEAR)
     return _claim(
         results,
         "Linear models' lead levels off",
         "Where LinUCB and LogisticUCB lead (Adult and Census), their lead over TreeBootstrap "
         "approaches a constant.",
-        [levelling(results, task, linear) for task in ("adult", "census") for linear in LINEAR],
-        ["adult", "census"],
+        [levelling(results, task, linear) for task in tasks for linear in LINEAR],
+        tasks,
         rule=(
             "They lead, and the lead grows less in the last 20 % of the steps than in the "
             "middle 20 %, with a 95 % interval that excludes 0."
@@ -238,19 +262,19 @@ def lead_of_linear_levels_off(results: Results) -> Claim:
 
 def lead_of_trees_grows(results: Results) -> Claim:
     """Judge whether the lead of TreeBootstrap goes on growing where it leads."""
-    tasks = (SPORTS, "covertype", "shuttle")
+    tasks = (SPORTS, *_with_long(results, ("covertype", "shuttle")))
     return _claim(
         results,
         "Trees' lead goes on growing",
-        "On sports ads, Covertype and Shuttle, TreeBootstrap's lead over LinUCB and LogisticUCB "
-        "goes on growing.",
+        "On sports ads, Covertype and Shuttle, TreeBootstrap's lead over the strongest of LinUCB "
+        "and LogisticUCB, λ tuned or 1, goes on growing.",
         [
-            find(results, task, linear, "TreeBootstrap", higher, LAST)
+            find(results, task, rival, "TreeBootstrap", higher, LAST)
             for task in tasks
-            for linear in LINEAR
+            for rival in [strongest(results, task, LINEAR_ROWS)]
         ],
         tasks,
-        rule="In the last 20 % of the steps their regret is higher than TreeBootstrap's.",
+        rule="In the last 20 % of the steps its regret is higher than TreeBootstrap's.",
     )
 
 
@@ -292,14 +316,30 @@ def tuning_regularization_pays(results: Results) -> Claim:
 
 def offline_tree_is_a_bound(results: Results) -> Claim:
     """Judge whether no tree policy has less regret than OfflineTree."""
+    tasks = [
+        task
+        for task in _with_long(results, DATA_SETS)
+        if task in DATA_SETS or results.baseline(task) is not None
+    ]
     return _claim(
         results,
         "OfflineTree is a lower bound",
         "On the data sets, TreeBootstrap and TreeHeuristic have no less regret than OfflineTree, "
         "which learns from the right classes of other rows.",
-        [find(results, task, tree, BASELINE, not_lower) for task in DATA_SETS for tree in TREES],
-        DATA_SETS,
+        [find(results, task, tree, BASELINE, not_lower) for task in tasks for tree in TREES],
+        tasks,
     )
+
+
+def _with_long(results: Results, tasks: Sequence[str]) -> list[str]:
+    """Return tasks, and those of them that were run for longer too."""
+    long = [spec.name for spec in LONG if spec.task in tasks]
+    return [*tasks, *(name for name in long if name in results.environments)]
+
+
+def _forests(results: Results) -> list[str]:
+    """Return BanditForest, and what of its kind was run besides."""
+    return [label for label in FORESTS if label == FORESTS[0] or label in results.labels]
 
 
 def _last_and_first(own: Cell, same: Cell) -> FloatArray:

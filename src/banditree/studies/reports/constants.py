@@ -26,14 +26,24 @@ def tuned_labels(results: Results) -> list[str]:
 
 
 def at_edge(results: Results, label: str, environment: str) -> bool:
-    """Return whether the best constant is the largest or the smallest of more than two numbers."""
+    """Return whether the best constant is the largest or the smallest of more than two numbers.
+
+    A count of 1 has none below it.
+    """
     best, cells = results.best(label, environment), results.variants(label, environment)
     for name in varying(results, label):
         tried: set[Any] = {cell.parameters.get(name) for cell in cells}
         ordered = len(tried) > 2 and all(isinstance(value, int | float) for value in tried)
-        if best is not None and ordered and best.parameters[name] in (min(tried), max(tried)):
+        if best is None or not ordered:
+            continue
+        value = best.parameters[name]
+        if value == max(tried) or (value == min(tried) and not _is_one(value)):
             return True
     return False
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, int) and value == 1
 
 
 def _text(cell: Cell, names: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from banditree.studies.reports.comparisons import (
@@ -34,6 +34,7 @@ __all__ = [
     "not_lower",
     "one_of",
     "rivals",
+    "strongest",
     "verdict_on",
 ]
 
@@ -48,16 +49,23 @@ HALF = len(TENTHS) // 2
 
 @dataclass(frozen=True)
 class Finding:
-    """Numbers behind a claim, and whether they are as claimed; None if that cannot be said."""
+    """Numbers behind a claim, and whether they are as claimed; None if that cannot be said.
+
+    Attributes
+    ----------
+    steps
+        Of the runs.
+    """
 
     text: str
     holds: Holds
     was_run: bool = True
+    steps: int = 0
 
 
-def missing(what: str) -> Finding:
+def missing(what: str, steps: int = 0) -> Finding:
     """Return the finding that something was not run."""
-    return Finding(f"{what} was not run", None, was_run=False)
+    return Finding(f"{what} was not run", None, was_run=False, steps=steps)
 
 
 def verdict_on(findings: Sequence[Finding]) -> Verdict:
@@ -131,7 +139,8 @@ def find(
         return cells
     steps = "" if span == WHOLE else f", last {percent(span[1] - span[0])} of steps"
     words = f"{task}: {first} − {second}{steps}"
-    return _tested(words, compare(results, cells[0], cells[1], span), test)
+    tested = _tested(words, compare(results, cells[0], cells[1], span), test)
+    return replace(tested, steps=results.horizon_of(task))
 
 
 def beats(results: Results, task: str, first: str, second: str, *, wanted: bool = True) -> Finding:
@@ -151,7 +160,8 @@ def find_value(
     cells = _best(results, task, pair)
     if isinstance(cells, Finding):
         return cells
-    return _tested(f"{task}: {words}", difference(value(*paired(cells[0], cells[1]))), test)
+    tested = _tested(f"{task}: {words}", difference(value(*paired(cells[0], cells[1]))), test)
+    return replace(tested, steps=results.horizon_of(task))
 
 
 def one_of(task: str, findings: Sequence[Finding]) -> Finding:
@@ -159,15 +169,23 @@ def one_of(task: str, findings: Sequence[Finding]) -> Finding:
     texts = [finding.text.removeprefix(f"{task}: ") for finding in findings]
     holds = any_of([finding.holds for finding in findings])
     was_run = any(finding.was_run for finding in findings)
-    return Finding(f"{task}: {'; '.join(texts)}", holds, was_run)
+    steps = max((finding.steps for finding in findings), default=0)
+    return Finding(f"{task}: {'; '.join(texts)}", holds, was_run, steps)
+
+
+def strongest(results: Results, task: str, labels: Sequence[str]) -> str:
+    """Return which of some policies has the least regret on a task, else the first of them."""
+    cells = [cell for label in labels if (cell := results.best(label, task)) is not None]
+    return min(cells, key=lambda cell: cell.mean).label if cells else labels[0]
 
 
 def rivals(results: Results, task: str, label: str, rival: str) -> Finding:
     """Find out against how many constants of a rival a policy wins; half is claimed."""
     variants = results.variants(rival, task)
     own = results.best(label, task)
+    steps = results.horizon_of(task)
     if own is None or len(variants) < 2:
-        return missing(f"{task}: {label}, or {rival} with two constants,")
+        return missing(f"{task}: {label}, or {rival} with two constants,", steps)
     each = [
         _tested(variant.constants, compare(results, own, variant), lower) for variant in variants
     ]
@@ -175,34 +193,36 @@ def rivals(results: Results, task: str, label: str, rival: str) -> Finding:
     won, lost = (sum(finding.holds is holds for finding in each) for holds in (True, False))
     text = f"{task}: {label} beats {rival} with {won} of {len(each)} constants ({numbers})"
     if 2 * won >= len(each):
-        return Finding(text, True)
-    return Finding(text, False if 2 * lost > len(each) else None)
+        return Finding(text, True, steps=steps)
+    return Finding(text, False if 2 * lost > len(each) else None, steps=steps)
 
 
-def exploration(results: Results, task: str) -> Finding:
-    """Find out for how long BanditForest only explores; half of the steps is claimed."""
-    forest = results.best("BanditForest", task)
+def exploration(results: Results, task: str, label: str = "BanditForest") -> Finding:
+    """Find out for how long a bandit forest only explores; half of the steps is claimed."""
+    forest, steps = results.best(label, task), results.horizon_of(task)
     if forest is None:
-        return missing(f"{task}: BanditForest")
+        return missing(f"{task}: {label}", steps)
     uniform = results.best("Uniform", task)
     other = "its first tenth" if uniform is None else "Uniform"
     unclear = ended = len(TENTHS)
-    words = f"{task}: explores for all of the steps"
+    who = ", ".join([label, *([forest.constants] if forest.parameters else [])])
+    words = f"{task}: {who} explores for all of the steps"
     for i, tenth in enumerate(TENTHS):
         if uniform is None:
             found = compare(results, forest, forest, tenth, TENTHS[0])
         else:
             found = compare(results, forest, uniform, tenth)
         if found is None or not found.is_known:
-            return Finding(f"{task}: BanditForest needs two seeds", None)
+            return Finding(f"{task}: {label} needs two seeds", None, steps=steps)
         if found.lower is None:
             unclear = min(unclear, i)
         if found.lower:
             ended = i
-            words = f"{task}: explores for {10 * i} % of the steps"
+            words = f"{task}: {who} explores for {10 * i} % of the steps"
             words += f"; in the next tenth, regret − {other}: {found}"
             break
-    return Finding(words, all_of([ended >= HALF, True if unclear >= HALF else None]))
+    holds = all_of([ended >= HALF, True if unclear >= HALF else None])
+    return Finding(words, holds, steps=steps)
 
 
 def levelling(results: Results, task: str, linear: str) -> Finding:
@@ -216,14 +236,15 @@ def levelling(results: Results, task: str, linear: str) -> Finding:
     lead = tree.relative_to(other)
     growth = difference(regret_between(lead, *LAST) - regret_between(lead, *MIDDLE))
     slower = _tested("; its growth, last 20 % − middle 20 % of steps", growth, lower)
-    return Finding(led.text + slower.text, all_of([led.holds, slower.holds]))
+    holds = all_of([led.holds, slower.holds])
+    return Finding(led.text + slower.text, holds, steps=results.horizon_of(task))
 
 
 def differing(results: Results, label: str, tasks: Sequence[str]) -> Finding:
     """Find out whether two tasks have different best constants, and that matters in both."""
     best = {task: cell for task in tasks if (cell := results.best(label, task)) is not None}
     if len(best) < 2 or not any(len(results.variants(label, task)) > 1 for task in best):
-        return missing(f"{label} with two constants on two tasks")
+        return missing(f"{label} with two constants on two tasks", results.horizon)
     held: list[Holds] = []
     for one, other in itertools.combinations(best, 2):
         if best[one].parameters != best[other].parameters:
@@ -238,7 +259,7 @@ def differing(results: Results, label: str, tasks: Sequence[str]) -> Finding:
     shown = "; ".join(f"{task} {cell.constants}" for task, cell in best.items())
     if not held and min(len(cell.seeds) for cell in best.values()) < 2:
         held = [None]
-    return Finding(f"{label}: best are {shown}", any_of(held))
+    return Finding(f"{label}: best are {shown}", any_of(held), steps=results.horizon)
 
 
 def _matters(results: Results, here: Cell, there: Cell) -> Holds:
@@ -256,7 +277,7 @@ def _best(results: Results, task: str, labels: Sequence[str]) -> list[Cell] | Fi
     for label in labels:
         cell = results.best(label, task)
         if cell is None:
-            return missing(f"{task}: {label}")
+            return missing(f"{task}: {label}", results.horizon_of(task))
         cells.append(cell)
     return cells
 

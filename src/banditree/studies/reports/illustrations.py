@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from banditree.environments.sports_ads import CLICKS
+from banditree.studies.paper import LONG
 from banditree.studies.reports.click_trees import click_trees_figure
 from banditree.studies.reports.figures import constants_figure, regret_figure
 from banditree.studies.reports.style import Figure
@@ -74,6 +75,9 @@ def illustrations(results: Results) -> list[Illustration]:
         found.append(_figure_3(results, data_sets, labels))
     if len(results.variants("LinUCB", "adult")) > 1:
         found.append(_figure_4(results))
+    long = [spec.name for spec in LONG if spec.name in run]
+    if long and labels:
+        found.append(_longer(results, long, labels))
     if "TreeBootstrap" in labels and (SPORTS in run or data_sets):
         found.append(_theorem())
     return found
@@ -115,6 +119,16 @@ def _figure_3(results: Results, data_sets: list[str], labels: list[str]) -> Illu
     )
 
 
+def _longer(results: Results, environments: list[str], labels: list[str]) -> Illustration:
+    return Illustration(
+        "longer-runs",
+        "Beyond the paper: data sets for longer. Cumulative regret, beyond that of "
+        f"{BASELINE} where that was run. {BANDS}",
+        _in_words(results, environments, labels, relative=True),
+        lambda: regret_figure(results, environments, relative=True, labels=labels),
+    )
+
+
 def _figure_4(results: Results) -> Illustration:
     baseline = results.baseline("adult")
     regret = "Cumulative regret" if baseline is None else f"Regret beyond that of {BASELINE}"
@@ -125,7 +139,7 @@ def _figure_4(results: Results) -> Illustration:
         f"Figure 4 of the paper. {regret}, of LinUCB with each of its constants on Adult, with "
         "TreeBootstrap and TreeHeuristic. Lines are means over seeds, the bands of the two tree "
         "policies 95 % intervals.",
-        f"Line chart. {regret} on adult after {results.horizon:,} steps: {ends}.",
+        f"Line chart. {regret} on adult after {results.horizon_of('adult'):,} steps: {ends}.",
         lambda: constants_figure(results, "adult", relative=baseline is not None),
     )
 
@@ -152,7 +166,7 @@ def _in_words(
         baseline = results.baseline(environment) if relative else None
         cells = [cell for label in labels if (cell := results.best(label, environment))]
         what = "Cumulative regret" if baseline is None else f"Regret beyond that of {BASELINE}"
-        where = f"{what} on {environment} after {results.horizon:,} steps"
+        where = f"{what} on {environment} after {results.horizon_of(environment):,} steps"
         texts.append(f"{where}: {_ends(cells, baseline)}.")
     return " ".join(["Line chart.", *texts])
 

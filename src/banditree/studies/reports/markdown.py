@@ -4,6 +4,7 @@ import re
 
 from banditree.studies.reports import tables
 from banditree.studies.reports.claims import Claim
+from banditree.studies.reports.conditions import conditions
 from banditree.studies.summary import Results
 
 __all__ = ["markdown"]
@@ -30,6 +31,8 @@ def markdown(results: Results, claims: list[Claim], figures: list[tuple[str, str
         parts += ["## Constants", tables.CONSTANTS_NOTE, _table(constants)]
     if claims:
         parts += ["## Claims of the paper", tables.CLAIMS_NOTE, _claims(claims)]
+    if conditions(results):
+        parts += ["## Conditions", _items(conditions(results), ": ")]
     if results.about:
         parts += ["## Environments", _table(tables.environment_rows(results))]
         parts += [_items(tables.remarks(results), ": ")] if tables.remarks(results) else []
@@ -72,7 +75,8 @@ def _claims(claims: list[Claim]) -> str:
         rule = f"<br>*{plain(claim.rule)}*" if claim.rule else ""
         words = f"**{plain(claim.name)}.** {plain(claim.text)}{rule}"
         verdict = f"{tables.SIGNS[claim.verdict]} {claim.verdict}"
-        numbers = "<br>".join([*findings, f"`{claim.command}`"])
+        horizons = [f"*{claim.by_horizon}.*"] if claim.by_horizon else []
+        numbers = "<br>".join([*horizons, *findings, f"`{claim.command}`"])
         lines.append(f"| {words} | {verdict} | {numbers} |")
     return "\n".join(lines)
 

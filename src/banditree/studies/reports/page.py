@@ -4,6 +4,7 @@ from html import escape
 
 from banditree.studies.reports import tables
 from banditree.studies.reports.claims import Claim
+from banditree.studies.reports.conditions import conditions
 from banditree.studies.summary import Results
 
 __all__ = ["page"]
@@ -97,6 +98,8 @@ def _sections(
         sections["Constants"] = _constants(constants)
     if claims:
         sections["Claims of the paper"] = _claims(claims)
+    if conditions(results):
+        sections["Conditions"] = _items(conditions(results), ": ")
     if results.about:
         sections["Environments"] = _environments(results)
     if tables.left_out(results):
@@ -170,11 +173,12 @@ def _claim(claim: Claim) -> str:
         for finding in claim.findings
     )
     rule = f'<div class="rule">{escape(claim.rule)}</div>' if claim.rule else ""
+    horizons = f'<div class="rule">{claim.by_horizon}.</div>' if claim.by_horizon else ""
     return (
         f'<tr><th scope="row"><strong>{escape(claim.name)}.</strong> {escape(claim.text)}'
         f"{rule}</th>"
         f'<td class="verdict {kind}">{tables.SIGNS[claim.verdict]} {claim.verdict}</td>'
-        f"<td><ul>{findings}</ul>"
+        f"<td>{horizons}<ul>{findings}</ul>"
         f'<div class="command"><code>{escape(claim.command)}</code></div></td></tr>'
     )
 

@@ -34,7 +34,8 @@ MARKS = {True: "✓", False: "✗", None: "–"}
 REGRET_NOTE = (
     "Cumulative regret over all steps: the mean over seeds ± half of its 95 % interval. Where "
     "several constants were tried, the row is that of the best, which cannot be known in "
-    "advance. Bold is every policy whose interval reaches that of the least regret of its column"
+    "advance, by these very seeds. Bold is every policy whose interval reaches that of the least "
+    "regret of its column"
 )
 CONSTANTS_NOTE = (
     "The constants with the least mean regret, and of how many; where there was one choice only, "
@@ -140,12 +141,22 @@ def constants_rows(results: Results) -> Table | None:
 def facts(results: Results) -> list[tuple[str, str]]:
     """Return what is to be known about a study, by name."""
     return [
-        ("Steps of a run", f"{results.horizon:,}"),
+        ("Steps of a run", steps_of(results)),
         ("Seeds", seeds_of(results)),
         ("Finished runs", f"{sum(len(cell.seeds) for cell in results.cells):,}"),
         ("Missing runs", f"{results.missing:,}"),
         ("Version", f"banditree {results.version}"),
     ]
+
+
+def steps_of(results: Results) -> str:
+    """Return how many steps a run has, and where it has others."""
+    others = [
+        f"{results.horizon_of(name):,} on {name}"
+        for name in results.environments
+        if results.horizon_of(name) != results.horizon
+    ]
+    return "; ".join([f"{results.horizon:,}", *others])
 
 
 def environment_rows(results: Results) -> Table:
@@ -191,9 +202,16 @@ def seeds_of(results: Results) -> str:
         return "none"
     is_run = seeds == list(range(seeds[0], seeds[-1] + 1)) and len(seeds) > 2
     names = f"{seeds[0]} to {seeds[-1]}" if is_run else ", ".join(map(str, seeds))
-    fewest = min(len(cell.seeds) for cell in results.cells)
-    note = "" if fewest == len(seeds) else f"; some policies have only {fewest}"
-    return f"{len(seeds)} ({names}){note}"
+    counts: dict[int, list[str]] = {}
+    for name in results.environments:
+        most = max((len(c.seeds) for c in results.cells if c.environment == name), default=0)
+        counts.setdefault(most, []).append(name)
+    texts = [f"{len(seeds)} ({names})"]
+    texts += [f"{n} on {', '.join(on)}" for n, on in counts.items() if 0 < n < len(seeds)]
+    ends = {name: n for n, on in counts.items() for name in on}
+    if any(len(cell.seeds) < ends[cell.environment] for cell in results.cells):
+        texts.append(f"some policies have only {min(len(c.seeds) for c in results.cells)}")
+    return "; ".join(texts)
 
 
 def as_text(table: Table) -> str:

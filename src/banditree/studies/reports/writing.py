@@ -24,8 +24,8 @@ def regret_table(results: Results) -> str:
 def summary(results: Results) -> str:
     """Return what is most worth knowing, as text for a terminal."""
     parts = [
-        f"cumulative regret over {results.horizon:,} steps, mean ± half of its 95 % interval; "
-        f"seeds: {tables.seeds_of(results)}",
+        f"cumulative regret over {tables.steps_of(results)} steps, mean ± half of its 95 % "
+        f"interval; seeds: {tables.seeds_of(results)}",
         regret_table(results),
     ]
     constants = tables.constants_rows(results)

@@ -84,11 +84,11 @@ class LinUCB(ConfidencePolicy):
         ridge.widen(design.width, copies)
         due = ridge.add(arm, design.raw(row), reward)
         if renewed:
-            ridge.rebuild(design.transform())
+            ridge.rebuild(design.from_raw)
         elif not due:
             ridge.update(arm, design.standardise(row), reward)
         if due:
-            ridge.choose_penalty(arm, design.transform())
+            ridge.choose_penalty(arm, design.from_raw)
 
     def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
         x, ridge = self._design.standardise(row), self._ridge

@@ -102,7 +102,7 @@ class LogisticUCB(ConfidencePolicy):
         penalty = DEFAULT if self.regularization == "cv" else self.regularization
         self._models.append(LogisticArm(self._design, penalty, chooses))
         self._theta = np.concatenate([self._theta, np.zeros((1, width))])
-        self._inverse = np.concatenate([self._inverse, np.eye(width)[None]])
+        self._inverse = np.concatenate([self._inverse, np.diag(1 / self._starts(penalty))[None]])
 
     def _features_changed(self) -> None:
         self._design.set_features(self._encoder.is_categorical)
@@ -118,7 +118,8 @@ class LogisticUCB(ConfidencePolicy):
         else:
             add_outer(self._inverse[arm], model.standard[-1])
             model.take_in_last()
-        model.choose_penalty()
+        if model.choose_penalty():
+            self._invert(arm)
         self._theta[arm] = model.fit.theta
 
     def _widen(self) -> None:
@@ -129,15 +130,26 @@ class LogisticUCB(ConfidencePolicy):
             self._theta = np.pad(self._theta, ((0, 0), (0, width - old)))
             self._inverse = np.pad(self._inverse, ((0, 0), (0, width - old), (0, width - old)))
             last = np.arange(old, width)
-            self._inverse[:, last, last] = 1.0
+            amounts = np.array([model.fit.penalty for model in self._models])
+            self._inverse[:, last, last] = 1 / np.maximum(amounts, 1.0)[:, None]
 
     def _rescale(self, former: Scale) -> None:
         for arm, model in enumerate(self._models):
             if model.n > 0:
                 model.rescale(former)
                 self._theta[arm] = model.fit.theta
-                gram = model.standard.T @ model.standard + np.eye(self._design.width)
-                self._inverse[arm] = symmetric_inverse(gram, np.array(1.0))
+                self._invert(arm)
+
+    def _invert(self, arm: int) -> None:
+        rows, amount = self._models[arm].standard, self._models[arm].fit.penalty
+        gram = rows.T @ rows + np.diag(self._starts(amount))
+        self._inverse[arm] = symmetric_inverse(gram, np.array(1.0))
+
+    def _starts(self, penalty: float) -> FloatArray:
+        """Return the diagonal of X before the first row: 1, but λ for a bit if that is more."""
+        starts = np.full(self._design.width, max(penalty, 1.0))
+        starts[self._design.unit_columns] = 1.0
+        return starts
 
     def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
         x = self._design.standardise(row)
@@ -150,7 +162,7 @@ class LogisticUCB(ConfidencePolicy):
         """Return αρ for arms of n observations."""
         logs = np.log(np.maximum(n, 2))
         radii: FloatArray = np.sqrt(
-            self._design.size * logs * (logs + log(self.horizon / self.delta))
+            (self._design.n_features + 1) * logs * (logs + log(self.horizon / self.delta))
         )
         return self.alpha * radii
 

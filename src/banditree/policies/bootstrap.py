@@ -55,8 +55,9 @@ class Bootstrap(Policy):
     taken, ties at random. A decision costs one fit per arm, so this is for small logs, quick
     learners and comparisons; for trees use `TreeBootstrap`, which is some thousand times faster.
 
-    The learner sees numbers standardised and categories as one column each, the missing ones as the
-    mean. Parts of it without a `random_state` of their own get one from the policy's seed.
+    The learner sees numbers standardised, missing ones as the mean, and a column of 0 and 1 for
+    each common category (see `LinUCB`). Parts of it without a `random_state` of their own get one
+    from the policy's seed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Design rows: numbers standardised, categories as bits, for the policies that fit linear models."""
+"""Design rows: numbers standardised, categories as bits, for policies that fit linear models."""
 
 from collections.abc import Mapping
 from math import ceil, inf
@@ -17,8 +17,8 @@ CONSTANT, NUMBER, BIT, ABSENCE = range(4)
 LARGEST = 1e50
 # A column that varies less is constant, for the same reason.
 SMALLEST_VARIANCE = 1e-100
-# A category has a bit from the time on when at least one context in so many had it. So a feature has
-# not many more bits than this, however many different values it takes.
+# A category gets a bit when at least one context in so many had it: so a feature has few more bits
+# than this, however many values it takes.
 MOST_COMMON = 100
 
 
@@ -217,17 +217,11 @@ class Design:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all there is to know, the features apart."""
+        seen = [(i, *pair) for i, counts in enumerate(self._counts) for pair in counts.items()]
         return {
             "design_columns": np.array(self.columns),
             "design_counts": np.array([self.n, self._due]),
-            "design_categories": np.array(
-                [
-                    (feature, code, count)
-                    for feature, counts in enumerate(self._counts)
-                    for code, count in counts.items()
-                ],
-                dtype=np.float64,
-            ).reshape(-1, 3),
+            "design_categories": np.array(seen, dtype=np.float64).reshape(-1, 3),
             "design_numbers": np.stack(
                 [
                     self.shift,
@@ -337,7 +331,7 @@ class Design:
         self._number_shift = self.shift[numbers]
         self._number_mean = self.mean[numbers]
         self._number_inverse = self.inverse_scale[numbers]
-        self._off = -self.mean * self.inverse_scale
+        self._off = 0.0 - self.mean * self.inverse_scale
         self._on = (1.0 - self.mean) * self.inverse_scale
         self._off[numbers] = 0.0
         self._off[0] = 1.0

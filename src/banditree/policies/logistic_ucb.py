@@ -32,8 +32,9 @@ class LogisticUCB(ConfidencePolicy):
     """LogisticUCB (Elmachtoub et al., 2017, after Filippi et al., 2010), for binary rewards.
 
     An arm's bound is L(x'θ) + α ρ(s) √(x'X⁻¹x), with L(y) = 1 / (1 + exp(−y)), X = I + Σ x x' over
-    its s rows, and ρ(s) = √(M log s log(s T / δ)), M being the length of x; the arm of the largest
-    bound is taken. x is 1, then numbers and one bit per category, standardised. θ maximises the
+    its s rows, and ρ(s) = √(M log s log(s T / δ)), M being 1 and the number of features; the arm of
+    the largest bound is taken. x is 1, then numbers, standardised, and one bit per common category,
+    for which X begins with λ if that is more than 1. θ maximises the
     likelihood minus λ|θ|²/2 (at most 1 instead of λ for the constant), after each observation.
 
     Parameters
@@ -54,7 +55,7 @@ class LogisticUCB(ConfidencePolicy):
     -----
     - An arm without observations has an infinite bound: it is tried first. With one, s counts as 2,
       since ρ(1) = 0.
-    - The interval that `explain` returns is estimate ± width, not one of 95 %.
+    - The interval that `explain` returns is estimate ± width, cut at 0 and 1, not one of 95 %.
     - Missing values, new features and the scale are treated as by `LinUCB`.
     - The rows of all arms are kept, and an observation takes time that grows with those of its arm.
 

@@ -27,6 +27,7 @@ class NaiveDesign:
         self.log: list[Row] = []
         self.due = 1
         self.scale: dict[Key, tuple[float, float, int]] = {}  # mean, standard deviation, n
+        self.bits: list[Key] = []
 
     def learn(self, context: Row, renewed: bool) -> None:
         """Take in a context; require that the scale is renewed if, and only if, it must be."""
@@ -35,6 +36,7 @@ class NaiveDesign:
         ]
         farthest = max(distances, default=0.0)
         self.log.append(context)
+        self._find_bits(context)
         measured = self._measured()
         due = len(self.log) >= self.due or bool(measured.keys() - self.scale.keys())
         # On the very edge, rounding may decide either way.
@@ -46,27 +48,39 @@ class NaiveDesign:
 
     def row(self, context: Row) -> dict[Key, float]:
         """Return the standardised value of each column that varies, and of the constant."""
-        return {ONE: 1.0} | {key: self._value(context, key) for key in self.scale}
+        numbers = {key: self._value(context, key) for key in self.scale}
+        bits = {(name, value): float(context.get(name) == value) for name, value in self.bits}
+        return {ONE: 1.0} | numbers | bits
+
+    def known(self, context: Row) -> Row:
+        """Return a context without the categories that have no bit so far."""
+        return {
+            name: value
+            for name, value in context.items()
+            if not isinstance(value, str | bool) or (name, value) in self.bits
+        }
+
+    def _find_bits(self, context: Row) -> None:
+        """Give a bit to categories of the last context seen twice, in 1 % of all, not in all."""
+        for name, value in context.items():
+            count = sum(other.get(name) == value for other in self.log)
+            common = 2 <= count < len(self.log) and count >= len(self.log) / 100
+            if isinstance(value, str | bool) and common and (name, value) not in self.bits:
+                self.bits.append((name, value))
 
     def matrix(self, contexts: list[Row]) -> np.ndarray:
         return np.array([list(self.row(context).values()) for context in contexts])
 
     def _value(self, context: Row, key: Key) -> float:
-        (name, category), (mean, deviation, _) = key, self.scale[key]
-        present = context.get(name)
-        if category is None:
-            return 0.0 if present is None else (present - mean) / deviation
-        return (float(present == category) - mean) / deviation
+        mean, deviation, _ = self.scale[key]
+        present = context.get(key[0])
+        return 0.0 if present is None else (present - mean) / deviation
 
     def _measured(self) -> dict[Key, tuple[float, float, int]]:
         scale = {}
         for name in {name: None for context in self.log for name in context}:
             present = [c[name] for c in self.log if c.get(name) is not None]
-            if present and isinstance(present[0], str | bool):
-                for category in dict.fromkeys(present):
-                    bits = [float(c.get(name) == category) for c in self.log]
-                    scale[name, category] = _moments(bits)
-            elif present:
+            if present and not isinstance(present[0], str | bool):
                 scale[name, None] = _moments(present)
         return {key: moments for key, moments in scale.items() if moments[1] > 0}
 

@@ -13,6 +13,7 @@ from banditree.contexts import Encoder
 from banditree.policies.design import Design, capacity, grown_by_a_quarter
 from banditree.policies.penalty import N_FOLDS, add_outer, fold_ids, symmetric_inverse
 from policies.linear_streams import (
+    CITIES,
     CONTEXTS,
     NaiveDesign,
     Row,
@@ -62,7 +63,7 @@ def test_rows_of_a_long_stream():
 @given(st.lists(CONTEXTS, min_size=1, max_size=25))
 def test_sums_of_raw_rows_give_those_of_standardised_rows(contexts):
     both = Both()
-    moments = np.zeros((0, 0))
+    moments, known = np.zeros((0, 0)), []
     for context in contexts:
         row, pending = both.encoder.stage_one(context)
         both.encoder.commit(pending)
@@ -72,13 +73,14 @@ def test_sums_of_raw_rows_give_those_of_standardised_rows(contexts):
         for column in copies:
             moments[column, :] = moments[0, :]
             moments[:, column] = moments[:, 0]
-        raw = both.design.raw(row)
+        raw, from_raw = both.design.raw(row), both.design.from_raw
         moments += np.outer(raw, raw)
-        transform = both.design.transform()
-        assert transform @ raw == pytest.approx(both.design.standardise(row), abs=1e-9)
-    rows = both.encoder.encode_many(contexts)
-    standard = both.design.standardise_many(rows)
-    assert transform @ moments @ transform.T == pytest.approx(standard.T @ standard, abs=1e-7)
+        assert from_raw(raw) == pytest.approx(both.design.standardise(row), abs=1e-9)
+        known.append(both.design.known(row))
+    width = both.encoder.n_features
+    rows = [np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in known]
+    standard = both.design.standardise_many(np.array(rows))
+    assert from_raw(from_raw(moments).T) == pytest.approx(standard.T @ standard, abs=1e-7)
 
 
 @given(st.lists(CONTEXTS, min_size=1, max_size=25))
@@ -104,8 +106,9 @@ def test_coefficients_carry_over_to_another_scale(contexts):
     coefficients = np.random.default_rng(1).normal(size=design.width)
     for column in both.encoder.encode_many([{**full[0], "pay": 99.0 + i} for i in range(9)]):
         design.learn(column)
-    again = design.standardise_many(rows) @ design.carry_over(coefficients, former)
     coefficients[former.inverse == 0] = 0
+    wider = np.pad(coefficients, (0, design.width - len(coefficients)))
+    again = design.standardise_many(rows) @ design.carry_over(wider, former)
     assert again == pytest.approx(standard @ coefficients, abs=1e-6)
 
 
@@ -129,7 +132,7 @@ def test_extreme_numbers_stay_finite():
         both.design.learn(row)
         assert np.abs(both.design.standardise(row)).max() <= np.sqrt(i + 1)
         assert np.isfinite(both.design.raw(row)).all()
-        assert np.isfinite(both.design.transform()).all()
+        assert np.isfinite(both.design.from_raw(np.eye(both.design.width))).all()
 
 
 def test_constant_features_do_not_renew_the_scale():
@@ -142,7 +145,26 @@ def test_constant_features_do_not_renew_the_scale():
         renewals += both.design.learn(row).renewed
     assert renewals < 25
     standard = both.design.standardise(both.encoder.encode_one({"always": 9.0, "age": 3}))
-    assert list(np.flatnonzero(standard)) == [0, 3]
+    assert list(np.flatnonzero(standard)) == [0, 2]
+
+
+@pytest.mark.parametrize("n_values", [200, 1000, None])
+def test_rows_stay_short_however_many_categories_there_are(n_values):
+    random, design = np.random.default_rng(1), Design()
+    design.set_features([True])
+    for i in range(5000):
+        design.learn(np.array([float(i if n_values is None else random.integers(n_values))]))
+    # One in a hundred contexts each, and those that chance made common at the beginning.
+    assert design.size < 2 * 100
+
+
+def test_bits_are_0_or_1():
+    both = Both()
+    for i in range(50):
+        both.learn({"city": CITIES[i % 4], "rare": f"id {i}"})
+    standard = both.design.standardise(both.encoder.encode_one({"city": "Oslo", "rare": "id 3"}))
+    assert sorted(standard[standard != 0]) == [1, 1]
+    assert both.design.size == 1 + len(CITIES)
 
 
 def test_a_design_goes_on_from_its_state():

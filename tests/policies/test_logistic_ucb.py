@@ -80,7 +80,7 @@ class Referee:
         self.policy.learn(context, arm, reward)
         # Whenever the scale is renewed, so is the time of the next renewal.
         self.design.learn(context, self.policy._design._due != due)
-        self.logs[arm].append((context, reward))
+        self.logs[arm].append((self.design.known(context), reward))
         if self.policy.regularization == "cv":
             self._check_penalty(arm)
 
@@ -122,9 +122,11 @@ class Referee:
         new = self.design.matrix([context])[0]
         s = max(len(r), 2)
         policy = self.policy
-        length = sum(column.kind != 3 for column in policy._design.columns)
+        length = 1 + len({name for other in self.design.log for name in other})
         rho = math.sqrt(length * math.log(s) * math.log(s * policy.horizon / policy.delta))
-        inverse = np.linalg.inv(np.eye(len(new)) + x.T @ x)
+        starts = np.ones(len(new))
+        starts[len(new) - len(self.design.bits) :] = max(1.0, self.penalty(arm))
+        inverse = np.linalg.inv(np.diag(starts) + x.T @ x)
         estimate = 1 / (1 + math.exp(-(new @ solve(x, r, self.penalty(arm)))))
         return estimate, policy.alpha * rho * math.sqrt(new @ inverse @ new)
 
@@ -133,9 +135,12 @@ class Referee:
             estimate, width = self.bounds(context, str(arm))
             assert known.n == len(self.logs[str(arm)])
             assert known.mean == pytest.approx(estimate, abs=1e-4, nan_ok=True)
+            index = np.array([self.policy.arms.index(arm)])
+            widths = self.policy._estimates(self.policy._encoder.encode_one(context), index)[1]
+            assert widths[0] == pytest.approx(width, rel=1e-5)
             if known.n > 0:
-                low, high = known.interval
-                assert high - low == pytest.approx(2 * width, rel=1e-5)
+                reach = (max(0.0, estimate - width), min(1.0, estimate + width))
+                assert known.interval == pytest.approx(reach, abs=1e-4)
 
 
 @pytest.mark.parametrize("regularization", ["cv", 0.5, 20.0])
@@ -273,7 +278,14 @@ def test_extreme_numbers_leave_finite_bounds():
     for i, value in enumerate(values):
         policy.learn({"x": value, "y": float(i % 3)}, ARMS[i % 2], (i % 4) / 3)
         for known in policy.explain({"x": values[-1 - i], "y": 1e300}).values():
-            assert known.n == 0 or np.isfinite([known.mean, *known.interval]).all()
+            assert known.n == 0 or np.isfinite(known.mean)
+
+
+def test_intervals_are_of_probabilities():
+    policy = LogisticUCB(["a", "b"], alpha=1.0)
+    policy.learn_many([[1.0], [2.0], [4.0]], ["a"] * 3, [0, 1, 1])
+    explained = policy.explain([1e6])
+    assert [known.interval for known in explained.values()] == [(0, 1), (0, 1)]
 
 
 def test_a_tiny_penalty():
@@ -300,7 +312,7 @@ def test_one_observation_has_a_width():
     policy = LogisticUCB(ARMS, alpha=1.0)
     policy.learn([1.0], "a", 1)
     low, high = policy.explain([1.0])["a"].interval
-    assert 0 < high - low < math.inf
+    assert 0 <= low < high <= 1
 
 
 # State.

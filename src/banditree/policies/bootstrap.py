@@ -54,8 +54,9 @@ class Bootstrap(Policy):
     taken, ties at random. A decision costs one fit per arm, so this is for small logs, quick
     learners and comparisons; for trees use `TreeBootstrap`, which is some thousand times faster.
 
-    The learner sees numbers standardised and categories as one column each, the missing ones as the
-    mean. Parts of it without a `random_state` of their own get one from the policy's seed.
+    The learner sees numbers standardised, missing ones as the mean, and a column of 0 and 1 for
+    each common category (see `LinUCB`). Parts of it without a `random_state` of their own get one
+    from the policy's seed.
 
     Parameters
     ----------
@@ -174,18 +175,17 @@ class Bootstrap(Policy):
 
     def _fit(self, arm: int, row: FloatArray, resample: Indices, random: _core.Generator) -> float:
         log = self._logs[arm]
-        if log.design is None or log.design.shape[1] != self._design.width:
+        columns = slice(1, len(self._design.columns))
+        if log.design is None or log.design.shape[1] != columns.stop - 1:
             width = self._encoder.n_features
             rows = np.array([_padded(given, width) for given in log.rows])
-            log.design = self._design.standardise_many(rows)
-        columns = slice(1, len(self._design.columns))
+            log.design = self._design.standardise_many(rows)[:, columns]
         rewards = np.array(log.rewards)[resample]
         if is_classifier(self.learner):
             # A classifier needs successes and failures: a reward between 0 and 1 is drawn as one.
             rewards = (random.uniform(len(rewards)) < rewards).astype(np.float64)
         asked = self._design.standardise(row)[columns]
-        rows = log.design[resample][:, columns]
-        return fit_and_predict(self.learner, rows, rewards, asked, random)
+        return fit_and_predict(self.learner, log.design[resample], rewards, asked, random)
 
     def _propensities(self, row: FloatArray, eligible: Indices, draws: int = 64) -> FloatArray:
         cold = np.array([self._is_cold(arm) for arm in eligible.tolist()], dtype=np.float64)

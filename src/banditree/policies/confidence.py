@@ -32,20 +32,33 @@ class ConfidencePolicy(Policy):
         return share_of_largest(self._bounds(row, eligible))
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
-        return self._estimates(row, eligible)[0]
+        return self._possible(self._estimates(row, eligible)[0])
 
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
         rule, n = self._describe(arm)
         (estimate,), (width,) = self._estimates(row, np.array([arm]))
-        mean = float(estimate) if n else float("nan")
-        return ArmExplanation(rule, n, mean, (float(estimate - width), float(estimate + width)))
+        reach = np.array([estimate - width, estimate, estimate + width])
+        low, mean, high = self._possible(reach).tolist()
+        return ArmExplanation(rule, n, mean if n else float("nan"), (low, high))
+
+    def _possible(self, means: FloatArray) -> FloatArray:
+        """Return means that rewards can have: probabilities are from 0 to 1."""
+        return means.clip(0.0, 1.0) if self.reward == "binary" else means
 
 
 def squared_norms(inverses: FloatArray, x: FloatArray, chosen: Indices) -> FloatArray:
     """Return x'Vx for those of the matrices V that are chosen."""
+    width = len(x)
+    places = np.flatnonzero(x)
+    if 2 * len(places) < width:
+        # Most columns are bits that are not set. The entries that count are few enough to pick.
+        entries = (places[:, None] * width + places).ravel()
+        picked = inverses.reshape(-1, width * width).take(entries, axis=1)
+        values = x[places]
+        sparse: FloatArray = np.maximum(picked @ np.multiply.outer(values, values).ravel(), 0.0)
+        return sparse[chosen]
     if len(chosen) < len(inverses):
         inverses = inverses[chosen]
-    width = len(x)
     # One product with all matrices on top of each other is twice as fast as one with each.
     images = (inverses.reshape(-1, width) @ x).reshape(-1, width)
     # Rounding must not make a norm negative.

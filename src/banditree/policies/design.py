@@ -1,4 +1,4 @@
-"""Design rows: contexts standardised and binarised, for the policies that fit linear models."""
+"""Design rows: numbers standardised, categories as bits, for policies that fit linear models."""
 
 from collections.abc import Mapping
 from math import ceil, inf
@@ -17,6 +17,9 @@ CONSTANT, NUMBER, BIT, ABSENCE = range(4)
 LARGEST = 1e50
 # A column that varies less is constant, for the same reason.
 SMALLEST_VARIANCE = 1e-100
+# A category gets a bit when at least one context in so many had it: so a feature has few more bits
+# than this, however many values it takes.
+MOST_COMMON = 100
 
 
 class Column(NamedTuple):
@@ -50,13 +53,19 @@ class Scale(NamedTuple):
 
 
 class Design:
-    """Turns encoded rows into standardised ones: a constant 1, numbers, one bit per category.
+    """Turns encoded rows into design rows: a constant 1, numbers, one bit per common category.
 
-    Numbers and bits have mean 0 and variance 1 over the contexts learned from, for numbers over
-    those where it was present. A missing number becomes 0, its mean, whatever the mean is by then;
-    a missing or unknown category has no bit. A column that has been constant is 0. Columns appear
-    with the first value they can hold, at the end, so that rows only grow; some zeros stand behind
-    them, so that they grow seldom.
+    Numbers have mean 0 and variance 1 over the contexts learned from where they were present. A
+    missing number becomes 0, its mean, whatever the mean is by then. A number that has been
+    constant is 0.
+
+    Bits are 0 or 1 as they are. A penalty then holds a category back the more, the less often it
+    was seen; scaled to variance 1, a bit that is set once would count as much as a number that all
+    rows have. A category is common, and has a bit in the rows from then on, when it was seen twice,
+    in 1 % of all contexts, and not in all of them. A missing or another category has no bit.
+
+    Columns appear at the end, so that rows only grow; some zeros stand behind them, so that they
+    grow seldom.
 
     The scale is renewed each time the number of observations has grown by a quarter, and stays
     fixed in between, unless a constant column ceases to be constant, or a value comes that is
@@ -69,15 +78,17 @@ class Design:
     >>> for row in ([1.0, 0.0], [3.0, 1.0], [2.0, 0.0], [2.0, 1.0]):
     ...     change = design.learn(np.array(row))
     >>> design.standardise(np.array([3.0, 1.0]))[:4].round(3)
-    array([ 1.   ,  1.414, -1.   ,  1.   ])
+    array([1.   , 1.414, 0.   , 1.   ])
     >>> design.standardise(np.array([np.nan, np.nan]))[:4].round(3)
-    array([ 1.,  0., -1., -1.])
+    array([1., 0., 0., 0.])
     """
 
     def __init__(self) -> None:
         self.n = 0
         self._due = 1
         self._is_category: list[bool] = []
+        # Per feature, how often each category was seen.
+        self._counts: list[dict[float, int]] = []
         self.columns = [Column(CONSTANT, -1, 0.0)]
         # Raw values are counted from `shift`: the first value of a number. As that one is among the
         # values, its squared distance from the mean is at most n times the variance, so that
@@ -100,6 +111,11 @@ class Design:
         return sum(column.kind != ABSENCE for column in self.columns)
 
     @property
+    def unit_columns(self) -> list[int]:
+        """The columns whose mean square is 1: the constant, and the numbers."""
+        return [0, *self._number_columns.tolist()]
+
+    @property
     def n_features(self) -> int:
         """Number of features that encoded rows have."""
         return len(self._is_category)
@@ -112,6 +128,7 @@ class Design:
     def set_features(self, is_category: Any) -> None:
         """Hear which features there are now."""
         self._is_category = [bool(flag) for flag in is_category]
+        self._counts += [{} for _ in self._is_category[len(self._counts) :]]
         self._index_columns()
 
     def learn(self, row: FloatArray) -> Change:
@@ -131,7 +148,7 @@ class Design:
     def raw(self, row: FloatArray) -> FloatArray:
         """Return a learned row before standardising, counted from `shift`, 0 where it is missing.
 
-        Its products can be summed up over rows: `transform` gives those of standardised rows.
+        Its products can be summed up over rows: `from_raw` gives those of standardised rows.
         """
         raw = np.zeros(self.width)
         raw[0] = 1.0
@@ -166,15 +183,24 @@ class Design:
                 standard[rows[:, feature] == code, column] = self._on[column]
         return standard
 
-    def transform(self) -> FloatArray:
-        """Return the matrix that makes standardised rows of raw ones."""
-        matrix = np.diag(self.inverse_scale)
+    def from_raw(self, sums: FloatArray) -> FloatArray:
+        """Return what sums over raw rows are over standardised ones, along the last axis."""
         offset = self.mean * self.inverse_scale
-        matrix[:, 0] -= offset
+        result: FloatArray = sums * self.inverse_scale
+        columns = self._number_columns
+        result[..., columns] -= offset[columns] * sums[..., :1]
         known = self._absences != self._unused
-        columns, absences = self._number_columns[known], self._absences[known]
-        matrix[columns, absences] += offset[columns]
-        return matrix
+        columns, absences = columns[known], self._absences[known]
+        result[..., columns] += offset[columns] * sums[..., absences]
+        return result
+
+    def known(self, row: FloatArray) -> FloatArray:
+        """Return a row without the categories that have no bit yet: a bit is of later rows only."""
+        row = row.copy()
+        for feature, is_category in enumerate(self._is_category[: len(row)]):
+            if is_category and float(row[feature]) not in self._columns_of[feature]:
+                row[feature] = np.nan
+        return row
 
     def carry_over(self, coefficients: FloatArray, former: Scale) -> FloatArray:
         """Return the coefficients that predict the same as these do with rows of a former scale.
@@ -191,9 +217,11 @@ class Design:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all there is to know, the features apart."""
+        seen = [(i, *pair) for i, counts in enumerate(self._counts) for pair in counts.items()]
         return {
             "design_columns": np.array(self.columns),
             "design_counts": np.array([self.n, self._due]),
+            "design_categories": np.array(seen, dtype=np.float64).reshape(-1, 3),
             "design_numbers": np.stack(
                 [
                     self.shift,
@@ -213,6 +241,9 @@ class Design:
             for kind, feature, code in arrays["design_columns"]
         ]
         self.n, self._due = (int(count) for count in arrays["design_counts"])
+        self._counts = [{} for _ in self._is_category]
+        for feature, code, count in arrays["design_categories"].tolist():
+            self._counts[int(feature)][code] = int(count)
         self.shift, self._sums, self._squares, self.mean, self.inverse_scale, self._bound = arrays[
             "design_numbers"
         ].copy()
@@ -226,7 +257,7 @@ class Design:
         for feature, value in enumerate(row.tolist()):
             table, missing = self._columns_of[feature], value != value
             if self._is_category[feature]:
-                if not missing and value not in table:
+                if not missing and value not in table and self._is_common(feature, value):
                     fresh.append((Column(BIT, feature, value), 0.0, False))
             elif NUMBER in table:
                 if missing and ABSENCE not in table:
@@ -238,14 +269,23 @@ class Design:
                     fresh.append((Column(ABSENCE, feature, 0.0), 0.0, True))
         return self._append(fresh) if fresh else []
 
+    def _is_common(self, feature: int, code: float) -> bool:
+        """Count a category, and say whether it has been seen often enough for a bit of its own."""
+        counts = self._counts[feature]
+        counts[code] = count = counts.get(code, 0) + 1
+        n = self.n + 1
+        return 1 < count < n and MOST_COMMON * count >= n
+
     def _append(self, fresh: list[tuple[Column, float, bool]]) -> list[int]:
         # One more than there are columns: `_unused` must point to one that nobody has.
         self._widen(capacity(len(self.columns) + len(fresh) + 1))
         copies = []
+        self.inverse_scale = self.inverse_scale.copy()  # which a former `scale` may share
         for column, shift, is_copy in fresh:
             place = len(self.columns)
             self.columns.append(column)
             self.shift[place] = shift
+            self.inverse_scale[place] = column.kind == BIT
             if is_copy:
                 copies.append(place)
                 self._sums[place] = self._squares[place] = self.n
@@ -269,6 +309,9 @@ class Design:
             if column.kind != CONSTANT:
                 key = column.code if column.kind == BIT else column.kind
                 self._columns_of[column.feature][key] = place
+        self._bit_columns = np.array(
+            [i for i, column in enumerate(self.columns) if column.kind == BIT], dtype=np.int64
+        )
         pairs = list(zip(self._columns_of, self._is_category, strict=True))
         numbers = [i for i, (table, is_bits) in enumerate(pairs) if table and not is_bits]
         self._tables = [(i, table) for i, (table, is_bits) in enumerate(pairs) if table and is_bits]
@@ -288,12 +331,13 @@ class Design:
         self._number_shift = self.shift[numbers]
         self._number_mean = self.mean[numbers]
         self._number_inverse = self.inverse_scale[numbers]
-        self._off = -self.mean * self.inverse_scale
+        self._off = 0.0 - self.mean * self.inverse_scale
         self._on = (1.0 - self.mean) * self.inverse_scale
         self._off[numbers] = 0.0
         self._off[0] = 1.0
         still = self.inverse_scale == 0
         still[self._absences] = still[len(self.columns) :] = False
+        still[self._bit_columns] = False
         self._constant_columns = np.flatnonzero(still)
 
     def _bits(self, row: FloatArray) -> list[int]:
@@ -320,13 +364,14 @@ class Design:
     def _renew(self) -> None:
         n, mean, variance = self._moments()
         moves = variance > SMALLEST_VARIANCE
-        moves[self._absences] = False
+        moves[self._absences] = moves[self._bit_columns] = False
         self.inverse_scale = np.zeros(self.width)
         self.inverse_scale[moves] = 1 / np.sqrt(variance[moves])
         self.mean = np.where(moves, mean, 0.0)
         # No value of n is farther than √(n − 1) standard deviations from their mean.
         self._bound = np.where(moves, np.sqrt(n), inf)
         self.inverse_scale[0] = 1.0
+        self.inverse_scale[self._bit_columns] = 1.0
         self._due = grown_by_a_quarter(self.n)
         self._prepare_rows()
 

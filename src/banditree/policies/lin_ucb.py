@@ -18,8 +18,8 @@ class LinUCB(ConfidencePolicy):
     """LinUCB with one model per arm (Li et al., 2010), its penalty by cross-validation.
 
     An arm's bound is x'θ + α √(x'A⁻¹x), with A = X'X + Λ, θ = A⁻¹X'r, X the arm's rows and r their
-    rewards; the arm of the largest bound is taken. x is 1, then numbers and one bit per category,
-    standardised. Λ is λ on the diagonal, but at most 1 for the constant.
+    rewards; the arm of the largest bound is taken. x is 1, then numbers, standardised, and one
+    bit per common category, 0 or 1. Λ is λ on the diagonal, but at most 1 for the constant.
 
     Parameters
     ----------
@@ -34,15 +34,17 @@ class LinUCB(ConfidencePolicy):
     Notes
     -----
     - An arm without observations has an infinite bound: it is tried first.
-    - Estimates of binary rewards may lie outside [0, 1]. Continuous rewards count from their mean
+    - Binary rewards: `expected_rewards` and `explain` cut estimates and intervals at 0 and 1;
+      decisions compare the bounds as they are. Continuous rewards count from their mean
       over all arms, renewed with the scale, so that an arm of few observations is expected to be
       like the others, not to be worth 0.
     - The interval that `explain` returns is estimate ± width, not one of 95 %.
-    - A missing number counts as its mean, before as after a change of the mean; a missing or new
-      category as none of the known ones. A feature that appears late was missing before.
+    - A missing number counts as its mean, before as after a change of the mean; a missing or rare
+      category has no bit: one seen only once, or in less than 1 % of the contexts so far. A
+      feature that appears late was missing before.
     - Means and scales are those of all contexts learned from, of all arms, at the last renewal:
       each time there were a quarter more, or when a column began to vary or left its range.
-    - No rows are kept: memory grows with arms × columns², columns being numbers and categories.
+    - No rows are kept: memory grows with arms × columns², columns being numbers and bits.
 
     Examples
     --------
@@ -84,11 +86,11 @@ class LinUCB(ConfidencePolicy):
         ridge.widen(design.width, copies)
         due = ridge.add(arm, design.raw(row), reward)
         if renewed:
-            ridge.rebuild(design.transform())
+            ridge.rebuild(design.from_raw)
         elif not due:
             ridge.update(arm, design.standardise(row), reward)
         if due:
-            ridge.choose_penalty(arm, design.transform())
+            ridge.choose_penalty(arm, design.from_raw)
 
     def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
         x, ridge = self._design.standardise(row), self._ridge

@@ -57,7 +57,7 @@ class LogisticArm:
     def add(self, row: FloatArray, reward: float) -> None:
         """Keep an observation; the model does not know it yet."""
         self._reserve(self.n + 1, len(row))
-        self._rows[self.n] = row
+        self._rows[self.n] = self._design.known(row)
         self._rewards[self.n] = reward
         self._standard[self.n] = self._design.standardise(row)
         self.n += 1
@@ -73,12 +73,14 @@ class LogisticArm:
         start = self._design.carry_over(self.fit.theta, former)
         self.fit.restart(start, self.standard, self.rewards)
 
-    def choose_penalty(self) -> None:
-        """Cross-validate the penalty if that is due."""
-        if self._chooses and self.n >= self.due:
-            self.due = grown_by_a_quarter(self.n)
-            errors = deviances(self.standard, self.rewards)
-            self.fit.set_penalty(float(GRID[errors.argmin()]), self.standard, self.rewards)
+    def choose_penalty(self) -> bool:
+        """Cross-validate the penalty if that is due; return whether it is another one now."""
+        if not self._chooses or self.n < self.due:
+            return False
+        self.due = grown_by_a_quarter(self.n)
+        former, errors = self.fit.penalty, deviances(self.standard, self.rewards)
+        self.fit.set_penalty(float(GRID[errors.argmin()]), self.standard, self.rewards)
+        return self.fit.penalty != former
 
     def restore(
         self, rows: FloatArray, rewards: FloatArray, due: int, numbers: list[NDArray[np.float64]]

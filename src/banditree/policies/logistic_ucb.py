@@ -32,8 +32,9 @@ class LogisticUCB(ConfidencePolicy):
     """LogisticUCB (Elmachtoub et al., 2017, after Filippi et al., 2010), for binary rewards.
 
     An arm's bound is L(x'θ) + α ρ(s) √(x'X⁻¹x), with L(y) = 1 / (1 + exp(−y)), X = I + Σ x x' over
-    its s rows, and ρ(s) = √(M log s log(s T / δ)), M being the length of x; the arm of the largest
-    bound is taken. x is 1, then numbers and one bit per category, standardised. θ maximises the
+    its s rows, and ρ(s) = √(M log s log(s T / δ)), M being 1 and the number of features; the arm of
+    the largest bound is taken. x is 1, then numbers, standardised, and one bit per common category,
+    for which X begins with λ if that is more than 1. θ maximises the
     likelihood minus λ|θ|²/2 (at most 1 instead of λ for the constant), after each observation.
 
     Parameters
@@ -54,7 +55,7 @@ class LogisticUCB(ConfidencePolicy):
     -----
     - An arm without observations has an infinite bound: it is tried first. With one, s counts as 2,
       since ρ(1) = 0.
-    - The interval that `explain` returns is estimate ± width, not one of 95 %.
+    - The interval that `explain` returns is estimate ± width, cut at 0 and 1, not one of 95 %.
     - Missing values, new features and the scale are treated as by `LinUCB`.
     - The rows of all arms are kept, and an observation takes time that grows with those of its arm.
 
@@ -102,7 +103,7 @@ class LogisticUCB(ConfidencePolicy):
         penalty = DEFAULT if self.regularization == "cv" else self.regularization
         self._models.append(LogisticArm(self._design, penalty, chooses))
         self._theta = np.concatenate([self._theta, np.zeros((1, width))])
-        self._inverse = np.concatenate([self._inverse, np.eye(width)[None]])
+        self._inverse = np.concatenate([self._inverse, np.diag(1 / self._starts(penalty))[None]])
 
     def _features_changed(self) -> None:
         self._design.set_features(self._encoder.is_categorical)
@@ -118,7 +119,8 @@ class LogisticUCB(ConfidencePolicy):
         else:
             add_outer(self._inverse[arm], model.standard[-1])
             model.take_in_last()
-        model.choose_penalty()
+        if model.choose_penalty():
+            self._invert(arm)
         self._theta[arm] = model.fit.theta
 
     def _widen(self) -> None:
@@ -129,15 +131,26 @@ class LogisticUCB(ConfidencePolicy):
             self._theta = np.pad(self._theta, ((0, 0), (0, width - old)))
             self._inverse = np.pad(self._inverse, ((0, 0), (0, width - old), (0, width - old)))
             last = np.arange(old, width)
-            self._inverse[:, last, last] = 1.0
+            amounts = np.array([model.fit.penalty for model in self._models])
+            self._inverse[:, last, last] = 1 / np.maximum(amounts, 1.0)[:, None]
 
     def _rescale(self, former: Scale) -> None:
         for arm, model in enumerate(self._models):
             if model.n > 0:
                 model.rescale(former)
                 self._theta[arm] = model.fit.theta
-                gram = model.standard.T @ model.standard + np.eye(self._design.width)
-                self._inverse[arm] = symmetric_inverse(gram, np.array(1.0))
+                self._invert(arm)
+
+    def _invert(self, arm: int) -> None:
+        rows, amount = self._models[arm].standard, self._models[arm].fit.penalty
+        gram = rows.T @ rows + np.diag(self._starts(amount))
+        self._inverse[arm] = symmetric_inverse(gram, np.array(1.0))
+
+    def _starts(self, penalty: float) -> FloatArray:
+        """Return the diagonal of X before the first row: 1, but λ for a bit if that is more."""
+        starts = np.full(self._design.width, max(penalty, 1.0))
+        starts[self._design.unit_columns] = 1.0
+        return starts
 
     def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
         x = self._design.standardise(row)
@@ -150,7 +163,7 @@ class LogisticUCB(ConfidencePolicy):
         """Return αρ for arms of n observations."""
         logs = np.log(np.maximum(n, 2))
         radii: FloatArray = np.sqrt(
-            self._design.size * logs * (logs + log(self.horizon / self.delta))
+            (self._design.n_features + 1) * logs * (logs + log(self.horizon / self.delta))
         )
         return self.alpha * radii
 

@@ -1,7 +1,7 @@
 """Ridge regressions, one per arm, that learn row by row and change scale without the rows."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from banditree.policies.penalty import (
     symmetric_inverse,
 )
 from banditree.types import FloatArray
+
+# Makes sums over standardised rows of sums over raw ones, along the last axis.
+FromRaw: TypeAlias = Callable[[FloatArray], FloatArray]
 
 # All that a ridge knows; each array has one entry per arm.
 ARRAYS = ("n", "due", "penalty", "moments", "cross", "squares", "inverse", "theta")
@@ -78,8 +81,9 @@ class Ridge:
             self.moments = np.pad(self.moments, ((0, 0), (0, 0), (0, more), (0, more)))
             self.cross = np.pad(self.cross, ((0, 0), (0, 0), (0, more)))
             self.theta = np.pad(self.theta, ((0, 0), (0, more)))
-            # New columns are 0 until the scale is renewed, which computes the inverses anew.
             self.inverse = np.pad(self.inverse, ((0, 0), (0, more), (0, more)))
+            new = np.arange(width - more, width)
+            self.inverse[:, new, new] = 1 / self.penalty[:, None]
         for column in copies:
             self.moments[:, :, column, :] = self.moments[:, :, 0, :]
             self.moments[:, :, :, column] = self.moments[:, :, :, 0]
@@ -104,24 +108,25 @@ class Ridge:
         direction, growth = add_outer(self.inverse[arm], x)
         self.theta[arm] += direction * (error / growth)
 
-    def rebuild(self, transform: FloatArray) -> None:
+    def rebuild(self, from_raw: FromRaw) -> None:
         """Compute all arms for a new scale."""
         if self._centred:
             self.centre = self._origin + float(self.cross[..., 0].sum() / self.n.sum())
-        self._solve(slice(None), transform)
+        for arm in range(len(self.n)):
+            self._solve(arm, from_raw)
 
-    def choose_penalty(self, arm: int, transform: FloatArray) -> None:
+    def choose_penalty(self, arm: int, from_raw: FromRaw) -> None:
         """Cross-validate the penalty of an arm, and compute the arm for it."""
-        self.penalty[arm] = GRID[self.errors(arm, transform).argmin()]
+        self.penalty[arm] = GRID[self.errors(arm, from_raw).argmin()]
         self.due[arm] = grown_by_a_quarter(int(self.n[arm]))
-        self._solve(slice(arm, arm + 1), transform)
+        self._solve(arm, from_raw)
 
-    def errors(self, arm: int, transform: FloatArray) -> FloatArray:
+    def errors(self, arm: int, from_raw: FromRaw) -> FloatArray:
         """Return the held-out squared error of an arm for each penalty of `GRID`."""
-        moving = transform[transform.diagonal() != 0]
-        gram = moving @ self.moments[arm] @ moving.T
-        cross = self.cross[arm] @ moving.T
-        size = len(moving)
+        gram = from_raw(from_raw(self.moments[arm]).swapaxes(-1, -2))
+        used = _used(gram.sum(axis=0))
+        gram, cross = gram[:, used[:, None], used], from_raw(self.cross[arm])[:, used]
+        size = len(used)
         # Per fold, one system for each penalty.
         systems = np.repeat((gram.sum(axis=0) - gram)[:, None], len(GRID), axis=1)
         systems[..., range(size), range(size)] += [penalties(amount, size) for amount in GRID]
@@ -133,16 +138,16 @@ class Ridge:
         total: FloatArray = (predicted + self.squares[arm][:, None]).sum(axis=0)
         return total
 
-    def _solve(self, arms: slice, transform: FloatArray) -> None:
-        raw = self.moments[arms].sum(axis=1)
-        systems = transform @ raw @ transform.T
-        cross = self.cross[arms].sum(axis=1) + (self._origin - self.centre) * raw[..., 0]
-        targets = cross @ transform.T
-        columns = np.arange(self.width)
-        amounts = self.penalty[arms]
-        systems[:, columns, columns] += [penalties(amount, self.width) for amount in amounts]
-        self.inverse[arms] = symmetric_inverse(systems, np.minimum(amounts, 1.0))
-        self.theta[arms] = (self.inverse[arms] @ targets[..., None])[..., 0]
+    def _solve(self, arm: int, from_raw: FromRaw) -> None:
+        amount, raw = float(self.penalty[arm]), self.moments[arm].sum(axis=0)
+        gram = from_raw(from_raw(raw).T)
+        cross = self.cross[arm].sum(axis=0) + (self._origin - self.centre) * raw[0]
+        used = _used(gram)
+        block = np.ix_(used, used)
+        system = gram[block] + np.diag(penalties(amount, self.width)[used])
+        self.inverse[arm] = np.diag(1 / penalties(amount, self.width))
+        self.inverse[arm][block] = symmetric_inverse(system, np.array(min(amount, 1.0)))
+        self.theta[arm] = self.inverse[arm] @ from_raw(cross)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all numbers."""
@@ -154,3 +159,13 @@ class Ridge:
         for name in ARRAYS:
             setattr(self, name, arrays[name].copy())
         self._origin, self.centre = arrays["rewards_from"].tolist()
+
+
+def _used(gram: FloatArray) -> NDArray[np.int64]:
+    """Return the columns in which some row of an arm is not 0, and the constant.
+
+    The others have coefficients of 0. They are many where categories are, for most arms see few.
+    """
+    used = gram.diagonal() > 0
+    used[0] = True
+    return np.flatnonzero(used)

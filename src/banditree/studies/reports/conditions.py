@@ -35,8 +35,8 @@ def _constants(results: Results) -> Iterator[tuple[str, str]]:
     if tuned:
         yield (
             "Constants",
-            f"those of {', '.join(tuned)} are chosen on the very seeds they are judged on, so "
-            "that these rows flatter them; the tree policies have none to choose",
+            f"those of {'; '.join(tuned)} are chosen on the very seeds they are judged on, so "
+            "that these rows flatter them; TreeBootstrap and TreeHeuristic have none to choose",
         )
     long = [spec.name for spec in LONG if spec.name in results.environments]
     if long and tuned:

@@ -28,7 +28,7 @@ def assert_same_after_every_row(contexts: Any, y: np.ndarray, max_bins: int | No
     for i, context in enumerate(contexts, start=1):
         incremental.learn(context, y[i - 1])
         edges = None if max_bins is None else incremental._core.edges()
-        settings = (2, 1, None, max_bins, edges)
+        settings = (2, 1, None, max_bins, False, edges)
         expected = _core.Tree.fit(rows[:i], categorical, y[:i], None, *settings)
         assert_same_nodes(incremental._core.as_tree(), expected)
 

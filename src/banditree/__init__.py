@@ -1,7 +1,9 @@
 """Contextual bandits with decision trees and the bootstrap."""
 
+from banditree.contexts import FeatureInfo
 from banditree.errors import (
     BanditreeError,
+    BanditreeWarning,
     DataError,
     InvalidContextError,
     InvalidParameterError,
@@ -32,10 +34,12 @@ __all__ = [
     "ArmExplanation",
     "BanditForest",
     "BanditreeError",
+    "BanditreeWarning",
     "Bootstrap",
     "CrossValidation",
     "DataError",
     "Explanation",
+    "FeatureInfo",
     "Greedy",
     "IncrementalTree",
     "InvalidContextError",

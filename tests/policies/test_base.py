@@ -249,9 +249,9 @@ def test_a_state_that_does_not_fit_its_class(tmp_path):
 
 def test_a_damaged_pickle_says_so():
     reduced = taught().__reduce__()
-    function, (cls, data, objects) = reduced
+    function, (data, objects) = reduced
     with pytest.raises(bt.StateError, match="the pickle is truncated or damaged"):
-        function(cls, data[:-1], objects)
+        function(data[:-1], objects)
     assert pickle.loads(pickle.dumps(taught()))._pack() == taught()._pack()
 
 

@@ -152,24 +152,24 @@ def test_refused_values_name_feature_value_and_remedy(value, message):
         (
             1.5,
             "old",
-            "is a number, as declared or first seen, and came as a string: 'old'; .*send a number or None",
+            "is a number, as .*, and came as a string: 'old'; .*send a number or None",
         ),
-        (1, True, "is a number, as declared or first seen, and came as a boolean: True"),
+        (1, True, "is a number, as .*, and came as a boolean: True"),
         (
             "a",
             2,
-            "is a string, as declared or first seen, and came as a number: 2; .*send a string or None",
+            "is a string, as .*, and came as a number: 2; .*send a string or None",
         ),
-        ("a", False, "is a string, as declared or first seen, and came as a boolean: False"),
+        ("a", False, "is a string, as .*, and came as a boolean: False"),
         (
             True,
             1,
-            "is a boolean, as declared or first seen, and came as a number: 1; .*send a boolean or None",
+            "is a boolean, as .*, and came as a number: 1; .*send a boolean or None",
         ),
         (
             True,
             "yes",
-            "is a boolean, as declared or first seen, and came as a string: 'yes'.*categorical=",
+            "is a boolean, as .*, and came as a string: 'yes'.*categorical=",
         ),
     ],
 )
@@ -303,7 +303,7 @@ def test_one(context):
 def test_many(contexts):
     assert not Encoder.is_one(contexts)
     with pytest.raises(
-        InvalidContextError, match="expected one context, got (many|a .* of one context)"
+        InvalidContextError, match=r"expected one context, got (many|a .* of one context)"
     ):
         Encoder().stage_one(contexts)
 

@@ -50,12 +50,8 @@ Kind: TypeAlias = Literal["number", "string", "boolean", "category", "unknown"]
 DeclaredKind: TypeAlias = Literal["number", "category", "string", "boolean"]
 """What a user may declare a feature to be; a "category" takes values of any type."""
 
-DeclaredFeatures: TypeAlias = (
-    Mapping[str, DeclaredKind]
-    | Mapping[int, DeclaredKind]
-    | Mapping[str | int, DeclaredKind]
-    | Sequence[FeatureName]
-)
+# One mapping: among several, type checkers do not see that "number" is meant as a kind.
+DeclaredFeatures: TypeAlias = Mapping[Any, DeclaredKind] | Sequence[FeatureName]
 """All features that contexts may have: each with its kind, or the names alone."""
 
 FloatArray: TypeAlias = NDArray[np.float64]

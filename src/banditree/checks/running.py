@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from banditree.checks import choosing, deciding, forms, learning, storing, threads
+from banditree.checks import choosing, contract, deciding, forms, learning, storing, threads
 from banditree.checks.case import Case, Law, LawBrokenError
 from banditree.checks.streams import ARMS
 from banditree.contexts.values import shorten
@@ -32,6 +32,10 @@ LAWS: Mapping[str, Law] = MappingProxyType(
             storing.failed_saves_leave_the_old_file,
             choosing.arms_come_and_go,
             choosing.mistakes_are_explained,
+            contract.parameters_are_read_only,
+            contract.reseeding_changes_draws_only,
+            contract.tables_are_single_readings,
+            contract.observations_are_counted,
             forms.contexts_of_every_form,
             threads.threads_lose_nothing,
         )

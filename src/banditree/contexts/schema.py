@@ -38,6 +38,7 @@ class Schema:
         self._named: bool | None = None if self._declared is None else True
         self._features = [Feature(name, kind) for name, kind in (self._declared or {}).items()]
         self._has_kinds = isinstance(features, Mapping)
+        self._by_position = _can_be_positions(list(self._declared or ()))
         self.tells = False
         self._told: set[Any] = set()
         self._index_names()
@@ -82,14 +83,6 @@ class Schema:
         self._index = {feature.name: i for i, feature in enumerate(self._features)}
         # Names that need not be told: an unknown one is told once.
         self._known: set[Any] = {*self._names, *self._told}
-
-    @property
-    def _by_position(self) -> bool:
-        """Whether contexts without names are read in the order of the declared features."""
-        names = list(self._declared or ())
-        strings = all(isinstance(name, str) for name in names)
-        # Of numbers, only those that are the positions: others would be mistaken for them.
-        return bool(names) and (strings or names == list(range(len(names))))
 
     def _check_batch(self, batch: Batch) -> None:
         self._check_form(batch.named, len(batch.names))
@@ -139,6 +132,11 @@ def read_declared(features: Any, categorical: Sequence[FeatureName]) -> Declared
     """Check declared features; the kind of one that is only named is "unknown"."""
     if features is None:
         return None
+    if isinstance(features, set | frozenset):
+        raise InvalidParameterError(
+            f"features must be a mapping or a list, got a set, {shorten(features)}, whose order is "
+            "not defined; pass a list, for instance sorted(features)"
+        )
     names = declared_names(features, "features")
     if not names:
         raise InvalidParameterError(
@@ -164,6 +162,13 @@ def read_declared(features: Any, categorical: Sequence[FeatureName]) -> Declared
         if not isinstance(features, Mapping):
             declared[name] = "category"
     return declared
+
+
+def _can_be_positions(names: list[FeatureName]) -> bool:
+    """Return whether contexts without names can be read in the order of declared names."""
+    strings = all(isinstance(name, str) for name in names)
+    # Of numbers, only those that are the positions: others would be mistaken for them.
+    return bool(names) and (strings or names == list(range(len(names))))
 
 
 def check_kind(name: FeatureName, kind: Any) -> Kind:

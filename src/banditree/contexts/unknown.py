@@ -66,4 +66,4 @@ def tell(message: str) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, BanditreeWarning, stacklevel=level - 1)
+    warnings.warn(message, BanditreeWarning, stacklevel=level)

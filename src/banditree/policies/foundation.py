@@ -49,6 +49,8 @@ class Foundation(Beliefs, Generic[A]):
         self._lock = threading.RLock()
         renew_after_fork(self)
         self._start()
+        if self._encoder.n_features:
+            self._features_changed()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] != "_" and name in parameters_of(type(self)) and hasattr(self, name):

@@ -1,6 +1,7 @@
 """The paper's online bootstrap: many incremental trees per arm, each on a random half."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,8 @@ class OnlineTreeBootstrap(TreePolicy[A]):
 
     def _trees(self, arm: int) -> Iterator[_core.Tree]:
         for replica in range(self.replicas):
-            yield self._core.tree(arm, replica)
+            with suppress(ValueError):  # one that no observation has entered yet
+                yield self._core.tree(arm, replica)
 
     def _engine(self) -> Any:
         return _core.OnlineTreeBootstrap(

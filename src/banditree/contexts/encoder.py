@@ -13,7 +13,7 @@ from banditree.contexts import batches
 from banditree.contexts.batches import Single, feature_name, read_many, read_one
 from banditree.contexts.features import NAN, Draft, Feature, Pending, encode_value, ids_by_number
 from banditree.contexts.filling import fill
-from banditree.contexts.recoding import Recoding
+from banditree.contexts.recoding import RecodeRows, Recoding
 from banditree.contexts.schema import Schema
 from banditree.contexts.state import dump, restore
 from banditree.contexts.unknown import hint
@@ -255,14 +255,14 @@ class Encoder(Schema):
             self.check_finite(array)
             raise
 
-    def recoded(self, name: FeatureName, kind: Kind) -> tuple["Encoder", int, Recoding]:
-        """Return an encoder with another kind of a feature, its index, and what values become."""
+    def recoded(self, name: FeatureName, kind: Kind) -> tuple["Encoder", RecodeRows]:
+        """Return an encoder with another kind of a feature, and what makes rows fit it."""
         if name not in self._index:
             raise InvalidParameterError(
                 f"there is no feature {shorten(name)}; {hint(name, self._names)}"
             )
         encoder, index = Encoder.from_state(self.state()), self._index[name]
-        recoding = Recoding(self._features[index], kind)
+        recoding = Recoding(self._features[index], index, kind)
         encoder._features[index] = recoding.feature
         if encoder._declared is not None:
             encoder._declared[name] = kind
@@ -271,7 +271,7 @@ class Encoder(Schema):
         encoder.categorical = (*others, name) if tagged else others
         encoder.tells, encoder._told = self.tells, self._told
         encoder._refresh()
-        return encoder, index, recoding
+        return encoder, recoding.rows
 
     @staticmethod
     def _single(context: Context) -> Single:

@@ -1,6 +1,8 @@
 """Encoded values of a feature whose kind was put right."""
 
+from collections.abc import Callable
 from math import isfinite
+from typing import TypeAlias
 
 import numpy as np
 
@@ -8,6 +10,8 @@ from banditree.contexts.columns import key_of
 from banditree.contexts.features import NAN, Feature
 from banditree.contexts.values import canonical, kind_of
 from banditree.types import FloatArray, Kind, Value
+
+RecodeRows: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 class Recoding:
@@ -20,13 +24,19 @@ class Recoding:
         rows are recoded.
     """
 
-    def __init__(self, old: Feature, kind: Kind) -> None:
+    def __init__(self, old: Feature, index: int, kind: Kind) -> None:
+        self._index = index  # of its column
         self._was_categorical = old.is_categorical
         self.feature = Feature(old.name, kind)
         self._codes = np.array([*(self._code(value) for value in old.categories), NAN])
 
-    def column(self, codes: FloatArray) -> FloatArray:
-        """Return the new codes of values."""
+    def rows(self, rows: FloatArray) -> FloatArray:
+        """Return rows with new codes of the feature."""
+        changed = rows.copy()
+        changed[:, self._index] = self._column(rows[:, self._index])
+        return changed
+
+    def _column(self, codes: FloatArray) -> FloatArray:
         if self._was_categorical:
             # A missing value reads the last element.
             recoded: FloatArray = self._codes[np.where(np.isnan(codes), -1, codes).astype(np.intp)]

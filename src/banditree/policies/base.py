@@ -204,15 +204,8 @@ class Policy(Foundation[A]):
         age      number           -
         """
         with self._lock:
-            checked = check_feature_kind(name, kind)
-            encoder, index, recoding = self._encoder.recoded(name, checked)
+            encoder, recode = self._encoder.recoded(name, check_feature_kind(name, kind))
             former, arrays = self._encoder, self._state()
-
-            def recode(rows: FloatArray) -> FloatArray:
-                changed = rows.copy()
-                changed[:, index] = recoding.column(rows[:, index])
-                return changed
-
             try:
                 self._set_encoder(encoder)
                 self._begin_again(lambda: self._relearn(arrays, recode), any(self._counts))

@@ -1,18 +1,20 @@
 """What each policy does in its own way."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from banditree.contexts.recoding import RecodeRows
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.explanation import ArmExplanation
 from banditree.types import FloatArray
 
+__all__ = ["Arrays", "Beliefs", "RecodeRows"]
+
 Arrays: TypeAlias = dict[str, NDArray[Any]]
-RecodeRows: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 class Beliefs(ABC):

@@ -149,12 +149,28 @@ def test_refused_values_name_feature_value_and_remedy(value, message):
 @pytest.mark.parametrize(
     ("was", "value", "now"),
     [
-        (1.5, "old", "was a number before and now is a string: 'old'; .*send a number or None"),
-        (1, True, "was a number before and now is a boolean: True"),
-        ("a", 2, "was a string before and now is a number: 2; .*send a string or None"),
-        ("a", False, "was a string before and now is a boolean: False"),
-        (True, 1, "was a boolean before and now is a number: 1; .*send a boolean or None"),
-        (True, "yes", "was a boolean before and now is a string: 'yes'.*categorical="),
+        (
+            1.5,
+            "old",
+            "is a number, as .*, and came as a string: 'old'; .*send a number or None",
+        ),
+        (1, True, "is a number, as .*, and came as a boolean: True"),
+        (
+            "a",
+            2,
+            "is a string, as .*, and came as a number: 2; .*send a string or None",
+        ),
+        ("a", False, "is a string, as .*, and came as a boolean: False"),
+        (
+            True,
+            1,
+            "is a boolean, as .*, and came as a number: 1; .*send a boolean or None",
+        ),
+        (
+            True,
+            "yes",
+            "is a boolean, as .*, and came as a string: 'yes'.*categorical=",
+        ),
     ],
 )
 def test_a_feature_keeps_its_type(was, value, now):
@@ -286,7 +302,9 @@ def test_one(context):
 )
 def test_many(contexts):
     assert not Encoder.is_one(contexts)
-    with pytest.raises(InvalidContextError, match="expected one context, got many"):
+    with pytest.raises(
+        InvalidContextError, match=r"expected one context, got (many|a .* of one context)"
+    ):
         Encoder().stage_one(contexts)
 
 

@@ -189,7 +189,7 @@ def test_arrays_of_strings_booleans_and_objects():
     same(rows, [[0, 1, NAN], [1, NAN, 1]])
     encoder.commit(pending)
     same(encoder.encode_one(mixed[1]), [1, NAN, 1])
-    with pytest.raises(InvalidContextError, match=r"^feature 0 of context 0 was a string .*: 1\.0"):
+    with pytest.raises(InvalidContextError, match=r"^feature 0 of context 0 is a string.*: 1\.0"):
         encoder.encode_many(np.ones((1, 3)))
 
 

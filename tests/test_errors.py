@@ -18,7 +18,7 @@ BUILT_IN = {
 
 
 def test_all_is_sorted_and_complete():
-    assert errors.__all__ == sorted(["BanditreeError", *BUILT_IN])
+    assert errors.__all__ == sorted(["BanditreeError", "BanditreeWarning", *BUILT_IN])
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

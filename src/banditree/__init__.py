@@ -1,8 +1,9 @@
 """Contextual bandits with decision trees and the bootstrap."""
 
-from banditree.contexts import date_parts
+from banditree.contexts import FeatureInfo, date_parts
 from banditree.errors import (
     BanditreeError,
+    BanditreeWarning,
     DataError,
     InvalidContextError,
     InvalidParameterError,
@@ -34,11 +35,13 @@ __all__ = [
     "ArmExplanation",
     "BanditForest",
     "BanditreeError",
+    "BanditreeWarning",
     "Bootstrap",
     "CrossValidation",
     "CustomPolicy",
     "DataError",
     "Explanation",
+    "FeatureInfo",
     "Greedy",
     "IncrementalTree",
     "InvalidContextError",

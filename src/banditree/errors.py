@@ -12,11 +12,14 @@ Each derives from `BanditreeError` and from exactly one built-in, so that both
     ├── StateError(ValueError)
     └── DataError(OSError)
 
+`BanditreeWarning(UserWarning)` is the class of every warning.
+
 A message says what was wrong, the rule, the value received and what to do about it.
 """
 
 __all__ = [
     "BanditreeError",
+    "BanditreeWarning",
     "DataError",
     "InvalidContextError",
     "InvalidParameterError",
@@ -58,3 +61,7 @@ class StateError(BanditreeError, ValueError):
 
 class DataError(BanditreeError, OSError):
     """A data set is neither here nor can be downloaded, or is not what it should be."""
+
+
+class BanditreeWarning(UserWarning):
+    """Something is allowed, but probably not meant: a feature's name never seen before."""

@@ -1,15 +1,29 @@
 """Types that appear in public signatures."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+# Only type checkers know of defaults before Python 3.13.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+else:
+    from typing import TypeVar as _TypeVar
+
+    def TypeVar(name, bound, default):  # noqa: N802
+        """Return a type variable without its default."""
+        return _TypeVar(name, bound=bound)
+
+
 __all__ = [
+    "A",
     "Arm",
     "Context",
     "Contexts",
+    "DeclaredFeatures",
+    "DeclaredKind",
     "FeatureName",
     "FloatArray",
     "Kind",
@@ -21,6 +35,9 @@ __all__ = [
 Arm: TypeAlias = str | int
 """An option of a policy."""
 
+A = TypeVar("A", bound=Arm, default=Any)
+"""The type of a policy's arms: `decide` returns what the constructor was given."""
+
 FeatureName: TypeAlias = str | int
 """A mapping's key or a table's column name; in sequences and arrays, the position."""
 
@@ -29,6 +46,13 @@ Value: TypeAlias = str | bool | int | float
 
 Kind: TypeAlias = Literal["number", "string", "boolean", "category", "unknown"]
 """What a feature holds: "category" if declared so, "unknown" while it was only ever missing."""
+
+DeclaredKind: TypeAlias = Literal["number", "category", "string", "boolean"]
+"""What a user may declare a feature to be; a "category" takes values of any type."""
+
+# One mapping: among several, type checkers do not see that "number" is meant as a kind.
+DeclaredFeatures: TypeAlias = Mapping[Any, DeclaredKind] | Sequence[FeatureName]
+"""All features that contexts may have: each with its kind, or the names alone."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
 

@@ -249,9 +249,9 @@ def test_a_state_that_does_not_fit_its_class(tmp_path):
 
 def test_a_damaged_pickle_says_so():
     reduced = taught().__reduce__()
-    function, (cls, data, objects) = reduced
+    function, (data, objects) = reduced
     with pytest.raises(bt.StateError, match="the pickle is truncated or damaged"):
-        function(cls, data[:-1], objects)
+        function(data[:-1], objects)
     assert pickle.loads(pickle.dumps(taught()))._pack() == taught()._pack()
 
 
@@ -265,3 +265,50 @@ def test_equal_seeds_are_equal_on_every_machine():
     policy = taught()
     decided = "".join(arm[0] for arm in policy.decide_many([{}] * 24))
     assert decided == "tggggggtgtttggggttgtgggg"
+
+
+@pytest.mark.parametrize(
+    ("contexts", "arms", "rewards", "message"),
+    [
+        ([{"age": 1}] * 3, ["golf", "golf", "gofl"], [1, 0, 1], "unknown arm 'gofl' in row 2"),
+        ([{"age": 1}] * 3, ["golf", None, "golf"], [1, 0, 1], "unknown arm None in row 1"),
+        ([{"age": 1}] * 3, ["golf"] * 3, [1, "high", 1], "got 'high' in row 1"),
+        ([{"age": 1}] * 3, ["golf"] * 3, np.array(["1", "0", "1"]), "got '1' in row 0"),
+        ([{"age": 1}] * 3, ["golf"] * 3, pd.Series([1, 0, "1"]), "got '1' in row 2"),
+        ([{"age": 1}] * 3, ["golf"] * 3, [1, 0, None], "got nan in row 2; leave out rows"),
+        ([{"age": 1}] * 3, ["golf"] * 3, [1, 0, 2], "got 2 in row 2"),
+        ([{"age": 1}, {"age": "x"}], ["golf"] * 2, [1, 0], "feature 'age' of context 1"),
+        ([{"age": 1}, 5], ["golf"] * 2, [1, 0], "context 1 cannot be"),
+    ],
+)
+def test_errors_of_many_name_the_row(contexts, arms, rewards, message):
+    with pytest.raises(bt.BanditreeError, match=message):
+        bt.Uniform(ARMS).learn_many(contexts, arms, rewards)
+
+
+@pytest.mark.parametrize(
+    ("reward", "advice"),
+    [
+        ("high", "send a number, such as 1 for a success"),
+        (None, "leave out observations without a reward"),
+        (float("nan"), "leave out observations without a reward"),
+        (pd.NA, "leave out observations without a reward"),
+        (float("inf"), "send a finite number"),
+        ([1], "send a finite number"),
+        (np.array([1, 2]), "send a finite number"),
+    ],
+)
+def test_only_missing_rewards_can_be_left_out(reward, advice):
+    with pytest.raises(bt.InvalidRewardError, match=f"; {advice}"):
+        bt.Uniform(ARMS).learn({}, "golf", reward)
+
+
+@pytest.mark.parametrize("one", [[[1, 1]], [{"age": 1}], np.ones((1, 2)), [np.ones(2)]])
+def test_a_list_of_one_context_is_hinted_at(one):
+    policy = bt.Uniform(ARMS)
+    for call in (policy.decide, lambda context: policy.learn(context, "golf", 1)):
+        with pytest.raises(
+            bt.InvalidContextError,
+            match=r"of one context, .*pass the context inside it, or .*_many",
+        ):
+            call(one)

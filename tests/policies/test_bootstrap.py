@@ -43,7 +43,7 @@ def rewards_of(given: list[dict[str, Any]], kind: str, seed: int = 2) -> list[fl
 
 
 def learned(learner: Any, kind: str = "binary", n: int = N, **options: Any) -> bt.Bootstrap:
-    policy = bt.Bootstrap(learner, ARMS, reward=kind, seed=4, **options)
+    policy = bt.Bootstrap(ARMS, learner, reward=kind, seed=4, **options)
     given = contexts(n)
     pairs = zip(given, rewards_of(given, kind), strict=True)
     for i, (context, reward) in enumerate(pairs):
@@ -167,7 +167,7 @@ def test_missing_numbers_count_as_the_mean_and_unknown_categories_as_none() -> N
 
 def test_one_class_in_the_resample_is_no_error() -> None:
     policy = bt.Bootstrap(
-        LogisticRegression(), ARMS, cold_start="until_success", patience=1, seed=3
+        ARMS, LogisticRegression(), cold_start="until_success", patience=1, seed=3
     )
     policy.learn_many([[1], [2], [3]], ["golf"] * 3, [1, 1, 1])
     policy.learn_many([[1], [2]], ["tennis"] * 2, [0, 0])
@@ -178,7 +178,7 @@ def test_one_class_in_the_resample_is_no_error() -> None:
 
 
 def test_a_share_of_a_success_is_drawn_as_one() -> None:
-    policy = bt.Bootstrap(Majority(1.0), ["golf"], cold_start="until_success", seed=3)
+    policy = bt.Bootstrap(["golf"], Majority(1.0), cold_start="until_success", seed=3)
     policy.learn_many([[1]] * 4, ["golf"] * 4, [0.3, 0.8, 0.0, 0.5])
     draws = policy._draws(0, np.array([1.0]), 4000)
     assert set(draws * 4) <= {0, 1, 2, 3, 4}
@@ -188,7 +188,7 @@ def test_a_share_of_a_success_is_drawn_as_one() -> None:
 
 
 def test_regressors_learn_continuous_rewards() -> None:
-    policy = bt.Bootstrap(DecisionTreeRegressor(), ARMS, reward="continuous", seed=3)
+    policy = bt.Bootstrap(ARMS, DecisionTreeRegressor(), reward="continuous", seed=3)
     for age in range(20, 50):
         policy.learn({"age": age}, "golf", 100.0 if age > 35 else -100.0)
         policy.learn({"age": age}, "tennis", -5.5)
@@ -221,13 +221,13 @@ def test_a_regressor_may_learn_binary_rewards() -> None:
 def test_what_is_no_learner_is_refused(learner: Any) -> None:
     message = "learner must be a scikit-learn estimator with fit and predict_proba or predict, got"
     with pytest.raises(bt.InvalidParameterError, match=message):
-        bt.Bootstrap(learner, ARMS)
+        bt.Bootstrap(ARMS, learner)
 
 
 def test_a_classifier_for_continuous_rewards_is_refused() -> None:
     message = 'LogisticRegression is a classifier .*; for reward="continuous" pass a regressor'
     with pytest.raises(bt.InvalidParameterError, match=message):
-        bt.Bootstrap(LogisticRegression(), ARMS, reward="continuous")
+        bt.Bootstrap(ARMS, LogisticRegression(), reward="continuous")
 
 
 # ---- randomness and state ----

@@ -39,7 +39,7 @@ def tree_bootstrap(arms: Any, **options: Any) -> bt.TreeBootstrap:
 def bootstrap(arms: Any, **options: Any) -> bt.Bootstrap:
     continuous = options.get("reward") == "continuous"
     learner = MeanRegressor() if continuous else MeanClassifier()
-    return bt.Bootstrap(learner, arms, seed=2, **options)
+    return bt.Bootstrap(arms, learner, seed=2, **options)
 
 
 BOTH = pytest.mark.parametrize("make", [tree_bootstrap, bootstrap])

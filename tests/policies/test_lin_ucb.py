@@ -25,6 +25,9 @@ from policies.linear_streams import (
     streams,
 )
 
+# Streams here decide for features that come later, which is said once per policy.
+pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")
+
 ARMS = ["a", "b"]
 
 

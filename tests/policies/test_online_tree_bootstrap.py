@@ -16,6 +16,9 @@ from policies.laws import STANDARD_ERRORS, assert_frequencies
 from policies.tree_streams import ARMS, Batch, Stream, assert_same_tree, mixed_stream, streams
 from reference.strategies import policy_settings
 
+# Streams here decide for features that come later, which is said once per policy.
+pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")
+
 Options = dict[str, Any]
 BINS = st.none() | st.integers(2, 6)
 

@@ -28,6 +28,9 @@ from policies.tree_streams import (
 from reference.strategies import policy_settings
 from trees import real_data
 
+# Streams here decide for features that come later, which is said once per policy.
+pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")
+
 Options = dict[str, Any]
 BINS = st.none() | st.integers(2, 6)
 # Contexts that tell no observation from another.

@@ -15,7 +15,8 @@ from banditree.checks.saved import saved
 from banditree.checks.streams import life, play
 from banditree.errors import StateError
 from banditree.policies import files
-from banditree.policies.base import Arrays, Policy, load
+from banditree.policies.base import Arrays, Policy
+from banditree.policies.loading import load
 
 # Of `life`: at once, after the first decision, the first observation, the second; after an arm
 # left; after one came; with one gone and one back; near the end.

@@ -70,7 +70,7 @@ class Rows:
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
         self.length = len(rows)
-        self.names = range(len(rows[0]))
+        self.names: Sequence[FeatureName] = range(len(rows[0]))
         for index, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise wrong_length(len(row), len(rows[0]), f"context {index}")
@@ -78,7 +78,7 @@ class Rows:
 
     def column(self, position: int, expected: Kind) -> Column:
         """Read one position of all sequences."""
-        return from_values(self.columns[position], position, expected)
+        return from_values(self.columns[position], self.names[position], expected)
 
 
 class Matrix:
@@ -90,11 +90,11 @@ class Matrix:
         # Slices of a numpy matrix would stay 2-D; a masked array must stay one.
         self.array = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
         self.length = array.shape[0]
-        self.names = range(array.shape[1])
+        self.names: Sequence[FeatureName] = range(array.shape[1])
 
     def column(self, position: int, expected: Kind) -> Column:
         """Read one column of the array."""
-        return from_array(self.array[:, position], position, expected)
+        return from_array(self.array[:, position], self.names[position], expected)
 
 
 class Structured:
@@ -192,9 +192,7 @@ def read_one(context: object) -> Single:
     if isinstance(context, memoryview):
         raise unreadable(context)
     if not (isinstance(context, Sequence) and len(context) == 0) and not is_one(context):
-        raise InvalidContextError(
-            f"expected one context, got many ({_form(context)}); call the method that ends in _many"
-        )
+        raise _not_one(context)
     if isinstance(context, np.void):
         return Single(True, _named_fields(context))
     if isinstance(context, np.ndarray):
@@ -202,6 +200,17 @@ def read_one(context: object) -> Single:
     if frame_form(context) == "column":
         return _read_column(context)
     return Single(False, list(context))  # type: ignore[call-overload]
+
+
+def _not_one(contexts: Any) -> InvalidContextError:
+    if not isinstance(contexts, Iterator) and len(contexts) == 1:
+        return InvalidContextError(
+            f"expected one context, got a {_form(contexts)} of one context, {shorten(contexts)}; "
+            "pass the context inside it, or call the method that ends in _many"
+        )
+    return InvalidContextError(
+        f"expected one context, got many ({_form(contexts)}); call the method that ends in _many"
+    )
 
 
 def read_many(contexts: object) -> Batch | None:
@@ -338,16 +347,16 @@ def numeric_array(batch: Batch) -> NDArray[Any] | None:
     return None
 
 
-def declared_names(categorical: Any) -> tuple[FeatureName, ...]:
-    """Check the names of declared categories."""
+def declared_names(names: Any, parameter: str = "categorical") -> tuple[FeatureName, ...]:
+    """Check the names of features that a parameter declares."""
     # An array without dimensions is of an iterable class, but cannot be iterated.
-    listed = isinstance(categorical, Iterable) and getattr(categorical, "ndim", 1) != 0
-    if isinstance(categorical, str | bytes | memoryview) or not listed:
+    listed = isinstance(names, Iterable) and getattr(names, "ndim", 1) != 0
+    if isinstance(names, str | bytes | memoryview) or not listed:
         raise InvalidParameterError(
-            f"categorical must be a list of feature names, got {shorten(categorical)}; "
+            f"{parameter} must be a list of feature names, got {shorten(names)}; "
             f"put a single name in a list"
         )
     try:
-        return tuple(feature_name(name) for name in categorical)
+        return tuple(feature_name(name) for name in names)
     except InvalidContextError as error:
-        raise InvalidParameterError(f"categorical: {error}") from None
+        raise InvalidParameterError(f"{parameter}: {error}") from None

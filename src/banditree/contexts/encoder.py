@@ -10,21 +10,16 @@ from numpy.typing import NDArray
 
 from banditree import _core
 from banditree.contexts import batches
-from banditree.contexts.batches import (
-    Batch,
-    Single,
-    declared_names,
-    feature_name,
-    numeric_array,
-    read_many,
-    read_one,
-)
-from banditree.contexts.columns import any_present, as_float64, surely_finite
+from banditree.contexts.batches import Single, feature_name, read_many, read_one
 from banditree.contexts.features import NAN, Draft, Feature, Pending, encode_value, ids_by_number
+from banditree.contexts.filling import fill
+from banditree.contexts.recoding import RecodeRows, Recoding
+from banditree.contexts.schema import Schema
 from banditree.contexts.state import dump, restore
-from banditree.contexts.values import infinite, plain
-from banditree.errors import InvalidContextError
-from banditree.types import Context, Contexts, FeatureName, FloatArray, Kind, Value
+from banditree.contexts.unknown import hint
+from banditree.contexts.values import infinite, plain, shorten
+from banditree.errors import InvalidParameterError
+from banditree.types import Context, Contexts, FeatureName, FloatArray, Kind
 
 FLOAT64 = np.dtype(np.float64)
 # The Python type whose values a feature takes without a closer look.
@@ -37,7 +32,7 @@ USUAL: dict[Kind, type | None] = {
 }
 
 
-class Encoder:
+class Encoder(Schema):
     """Turns contexts into float64 rows: one column per feature, ids for categories, NaN if missing.
 
     Contexts to learn from are staged, then committed once the rows are used, so that a refused
@@ -47,6 +42,15 @@ class Encoder:
     ----------
     categorical
         Names of features (positions, for contexts without names) whose numbers are categories.
+    features
+        All features that contexts may have: a mapping of names to kinds, or the names alone. Other
+        names are then refused, and contexts without names are read in this order. None: features
+        are taken as they come.
+
+    Attributes
+    ----------
+    tells
+        Whether names that were never learned from are told by a warning, each once.
 
     Examples
     --------
@@ -62,11 +66,9 @@ class Encoder:
     (['age', 'city'], ['Berlin', 'Rome'])
     """
 
-    def __init__(self, categorical: Sequence[FeatureName] = ()) -> None:
-        self.categorical = declared_names(categorical)
-        self._named: bool | None = None
+    def __init__(self, categorical: Sequence[FeatureName] = (), features: Any = None) -> None:
+        super().__init__(categorical, features)
         self._version = 0  # counts commits
-        self._features: list[Feature] = []
         self._category_codes: _core.CategoryCodes | None = None
         self._refresh()
 
@@ -75,29 +77,6 @@ class Encoder:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Encoder.from_state, (self.state(),)
-
-    @property
-    def features(self) -> list[FeatureName]:
-        """Names of the features, in order of first appearance."""
-        return list(self._names)
-
-    @property
-    def n_features(self) -> int:
-        """Number of features so far."""
-        return len(self._names)
-
-    @property
-    def is_categorical(self) -> NDArray[np.uint8]:
-        """Per feature, 1 for categories and 0 for numbers and for features never seen present."""
-        return np.array([feature.is_categorical for feature in self._features], dtype=np.uint8)
-
-    def kind(self, index: int) -> Kind:
-        """Return what feature `index` holds."""
-        return self._features[index].kind
-
-    def categories(self, index: int) -> list[Value]:
-        """Return the categories of feature `index`, each at the position of its id."""
-        return self._features[index].categories
 
     @staticmethod
     def is_one(contexts: Context | Contexts) -> bool:
@@ -127,22 +106,26 @@ class Encoder:
             if self._is_coded(context):
                 return self._coded(context)[0]
         elif type(context) is dict and self._named:
+            if not self._known.issuperset(context):
+                self._report(context)
             return self._row(list(map(context.get, self._names)), None)
         single = self._single(context)
         if self._named is None:
             return np.empty(0)
-        return self._row(self._values(single), None)
+        values = self._values(single)
+        if single.named and not self._known.issuperset(single.values):
+            self._report(single.values)
+        return self._row(values, None)
 
     def encode_many(self, contexts: Contexts) -> FloatArray:
         """Return one row per context, to predict from; see `encode_one`."""
         batch = read_many(contexts)
         if batch is None or self._named is None:
             return np.empty((0 if batch is None else batch.length, self.n_features))
-        self._check_form(batch.named, len(batch.names))
-        matrix = numeric_array(batch)
-        if matrix is not None:
-            return self._fill_matrix(batch, matrix, self._features, None)
-        return self._fill(batch, [self._index.get(name) for name in batch.names], None)
+        self._check_batch(batch)
+        if not self._known.issuperset(batch.names):
+            self._report(batch.names)
+        return fill(batch, self._features, None)
 
     def stage_one(self, context: Context) -> tuple[FloatArray, Pending | None]:
         """Return the row of one context to learn from, and what to commit (None: nothing new)."""
@@ -164,6 +147,7 @@ class Encoder:
             row = self._row(values, drafts)
             return row, self._pending([], drafts, single.named) if drafts else None
         fresh = {key: value for key, value in single.values.items() if key not in self._index}
+        self._check_declared(fresh)
         return self._stage_fresh(single, fresh, drafts, self._row(values, drafts).tolist())
 
     def stage_many(self, contexts: Contexts) -> tuple[FloatArray, Pending | None]:
@@ -171,16 +155,12 @@ class Encoder:
         batch = read_many(contexts)
         if batch is None:
             return np.empty((0, self.n_features)), None
-        self._check_form(batch.named, len(batch.names))
-        fresh = [self._new(feature_name(n)) for n in batch.names if n not in self._index]
-        features = [*self._features, *fresh]
+        self._check_batch(batch)
+        names = [n for n in batch.names if n not in self._index]
+        self._check_declared(names)
+        fresh = [self._new(feature_name(name)) for name in names]
         drafts: list[Draft] = []
-        matrix = numeric_array(batch)
-        if matrix is not None:
-            rows = self._fill_matrix(batch, matrix, features, drafts)
-        else:
-            index = {feature.name: i for i, feature in enumerate(features)}
-            rows = self._fill(batch, [index[n] for n in batch.names], drafts, features)
+        rows = fill(batch, [*self._features, *fresh], drafts)
         if not fresh and not drafts and self._named is not None:
             return rows, None
         return rows, self._pending(fresh, drafts, batch.named)
@@ -197,7 +177,7 @@ class Encoder:
             reshaped |= draft.kind != draft.feature.kind
             draft.commit()
         if reshaped:
-            self._named = pending.named
+            self._named = pending.named or self._declared is not None
             self._features = [*self._features, *pending.features]
             self._refresh()
 
@@ -211,7 +191,9 @@ class Encoder:
 
     def state(self) -> dict[str, Any]:
         """Return all that is known, in plain values that JSON can hold."""
-        return dump(self.categorical, self._named, self._features)
+        kinds = self._declared if self._has_kinds else dict.fromkeys(self._declared or ())
+        declared = None if self._declared is None else kinds
+        return dump(self.categorical, self._named, self._features, declared)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Encoder":
@@ -222,20 +204,19 @@ class Encoder:
         StateError
             If the state is not one of an encoder.
         """
-        categorical, named, features = restore(state)
-        encoder = cls(categorical)
+        categorical, named, features, declared = restore(state)
+        encoder = cls(categorical, declared)
         encoder._named, encoder._features = named, features
         encoder._refresh()
         return encoder
 
     def _refresh(self) -> None:
         """Recompute what the fast paths look up."""
+        self._index_names()
         features = self._features
-        self._names = [feature.name for feature in features]
-        self._index = {feature.name: i for i, feature in enumerate(features)}
         self._plan = [(feature, USUAL[feature.kind], feature.ids) for feature in features]
         kinds = {feature.kind for feature in features}
-        shape = (len(features),) if self._named is False else None
+        shape = (len(features),) if self._named is False or self._by_position else None
         self._shape = shape if kinds <= {"number"} else None
         self._coded_shape = shape if kinds == {"number", "category"} else None
         self._category_codes = None
@@ -274,19 +255,23 @@ class Encoder:
             self.check_finite(array)
             raise
 
-    def _check_form(self, named: bool, length: int) -> None:
-        if self._named is not None and self._named != named:
-            raise InvalidContextError(self._mixed(named))
-        if self._named is False and length != len(self._names):
-            raise batches.wrong_length(length, len(self._names))
-
-    def _mixed(self, named: bool) -> str:
-        forms = ("positional (sequences or arrays)", "named (mappings or tables)")
-        known = ", ".join(map(repr, self._names[:5])) + (", ..." if len(self._names) > 5 else "")
-        return (
-            f"contexts were {forms[not named]} before and now are {forms[named]}; one schema holds "
-            f"either: send contexts in the earlier form, with the features {known}"
-        )
+    def recoded(self, name: FeatureName, kind: Kind) -> tuple["Encoder", RecodeRows]:
+        """Return an encoder with another kind of a feature, and what makes rows fit it."""
+        if name not in self._index:
+            raise InvalidParameterError(
+                f"there is no feature {shorten(name)}; {hint(name, self._names)}"
+            )
+        encoder, index = Encoder.from_state(self.state()), self._index[name]
+        recoding = Recoding(self._features[index], index, kind)
+        encoder._features[index] = recoding.feature
+        if encoder._declared is not None:
+            encoder._declared[name] = kind
+        others = tuple(other for other in self.categorical if other != name)
+        tagged = kind == "category" and not encoder._has_kinds
+        encoder.categorical = (*others, name) if tagged else others
+        encoder.tells, encoder._told = self.tells, self._told
+        encoder._refresh()
+        return encoder, recoding.rows
 
     @staticmethod
     def _single(context: Context) -> Single:
@@ -349,50 +334,3 @@ class Encoder:
             row.append(encode_value(feature, value, drafts))
         pending = self._pending(fresh, drafts, single.named)
         return np.array(row, dtype=FLOAT64), pending
-
-    def _fill(
-        self,
-        batch: Batch,
-        targets: Sequence[int | None],
-        drafts: list[Draft] | None,
-        features: Sequence[Feature] | None = None,
-    ) -> FloatArray:
-        """Encode column by column; column i goes to feature `targets[i]`."""
-        features = self._features if features is None else features
-        rows = np.full((batch.length, len(features)), NAN)
-        for position, target in enumerate(targets):
-            if target is not None:
-                draft = Draft(features[target])
-                codes = draft.encode_column(batch.column(position, draft.kind))
-                rows[:, target] = codes if drafts is not None else draft.without_new(codes)
-                if drafts is not None and draft.changed:
-                    drafts.append(draft)
-        return rows
-
-    def _fill_matrix(
-        self,
-        batch: Batch,
-        array: NDArray[Any],
-        features: Sequence[Feature],
-        drafts: list[Draft] | None,
-    ) -> FloatArray:
-        """Encode a 2-D array of numbers: all at once, then the few columns that need care."""
-        rows = np.require(as_float64(array), requirements=["C", "ALIGNED"])
-        if not surely_finite(rows.reshape(-1)):
-            wrong = np.argwhere(np.isinf(rows))
-            if len(wrong):
-                row, column = wrong[0]
-                raise infinite(int(column), array[row, column].item(), int(row))
-        careful = [i for i, feature in enumerate(features) if feature.kind != "number"]
-        if any(features[i].is_categorical for i in careful) and np.may_share_memory(rows, array):
-            rows = rows.copy()
-        for i in careful:
-            draft = Draft(features[i])
-            if draft.kind == "unknown" and any_present(rows[:, i]):
-                draft.kind = "number"
-            elif draft.kind != "unknown":
-                codes = draft.encode_column(batch.column(i, draft.kind))
-                rows[:, i] = codes if drafts is not None else draft.without_new(codes)
-            if drafts is not None and draft.changed:
-                drafts.append(draft)
-        return rows

@@ -1,6 +1,6 @@
 """The schema of contexts as plain values, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from banditree.contexts.columns import key_of
@@ -11,30 +11,52 @@ from banditree.types import FeatureName, Kind
 
 
 def dump(
-    categorical: Sequence[FeatureName], named: bool | None, features: Sequence[Feature]
+    categorical: Sequence[FeatureName],
+    named: bool | None,
+    features: Sequence[Feature],
+    declared: Mapping[FeatureName, Kind | None] | None,
 ) -> dict[str, Any]:
     """Return the schema in values that JSON can hold."""
     return {
         "categorical": list(categorical),
         "named": named,
+        # In pairs, since keys of JSON's objects are strings.
+        "declared": None if declared is None else [list(pair) for pair in declared.items()],
         "features": [
             {"name": f.name, "kind": f.kind, "categories": f.categories} for f in features
         ],
     }
 
 
-def restore(state: Any) -> tuple[list[FeatureName], bool | None, list[Feature]]:
-    """Return the arguments that `dump` was called with."""
+def restore(
+    state: Any,
+) -> tuple[
+    list[FeatureName],
+    bool | None,
+    list[Feature],
+    dict[FeatureName, Kind] | list[FeatureName] | None,
+]:
+    """Return the arguments that `dump` was called with; of declared features the names or all."""
     try:
         categorical, named = list(state["categorical"]), state["named"]
         features = [_feature(entry) for entry in state["features"]]
-    except (KeyError, TypeError) as error:
+        declared = _declared(state["declared"])
+    except (KeyError, TypeError, ValueError) as error:
         raise _damaged(f"missing or misplaced {error}") from None
     if type(named) not in (bool, type(None)) or not all(map(_is_name, categorical)):
         raise _damaged(f"named={shorten(named)}, categorical={shorten(categorical)}")
     if len({feature.name for feature in features}) < len(features):
         raise _damaged("a feature occurs twice")
-    return categorical, named, features
+    if declared is not None and list(declared) != [feature.name for feature in features]:
+        raise _damaged("other features than those declared")
+    return categorical, named, features, declared
+
+
+def _declared(pairs: Any) -> dict[FeatureName, Kind] | list[FeatureName] | None:
+    if pairs is None:
+        return None
+    kinds = dict(pairs)
+    return list(kinds) if None in kinds.values() else kinds
 
 
 def _feature(entry: Any) -> Feature:

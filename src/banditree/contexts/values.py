@@ -58,9 +58,10 @@ def type_change(
 ) -> InvalidContextError:
     """Return the error for a feature that was one kind and comes as another."""
     return InvalidContextError(
-        f"{place(name, row)} was {NOUNS[was]} before and now is {NOUNS[now]}: {shorten(value)}; a"
-        f" feature keeps its type: send {NOUNS[was]} or None, or name the feature in"
-        f" categorical=[...] from the start if it is a category of mixed types"
+        f"{place(name, row)} is {NOUNS[was]}, as declared or first seen, and came as {NOUNS[now]}:"
+        f" {shorten(value)}; a feature keeps its type: send {NOUNS[was]} or None, or name the"
+        f" feature in categorical=[...] from the start if it is a category of mixed types; a"
+        f" policy's set_feature() corrects what was first seen"
     )
 
 

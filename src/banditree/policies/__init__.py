@@ -1,12 +1,13 @@
 """Policies: each decides which arm to offer in a context, and learns from the reward."""
 
 from banditree.policies.bandit_forest import BanditForest
-from banditree.policies.base import Policy, load
+from banditree.policies.base import Policy
 from banditree.policies.bootstrap import Bootstrap
 from banditree.policies.custom import CustomPolicy
 from banditree.policies.explanation import ArmExplanation, Explanation
 from banditree.policies.greedy import Greedy
 from banditree.policies.lin_ucb import LinUCB
+from banditree.policies.loading import load
 from banditree.policies.logistic_ucb import LogisticUCB
 from banditree.policies.online_tree_bootstrap import OnlineTreeBootstrap
 from banditree.policies.thompson_sampling import ThompsonSampling

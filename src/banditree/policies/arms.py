@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, UnknownArmError
-from banditree.types import Arm
+from banditree.types import A, Arm
 
 Indices = NDArray[np.int64]
 
 
-class Arms:
+class Arms(Generic[A]):
     """Every arm that a policy has ever had, each at a fixed index; a removed one stays known.
 
     Examples
@@ -28,7 +28,7 @@ class Arms:
     """
 
     def __init__(self, names: Any) -> None:
-        self.names = _checked(names)
+        self.names: list[A] = _checked(names)
         self._index = {name: i for i, name in enumerate(self.names)}
         self._is_active = [True] * len(self.names)
         self._refresh()
@@ -37,13 +37,13 @@ class Arms:
         return len(self.names)
 
     @property
-    def active(self) -> tuple[Arm, ...]:
+    def active(self) -> tuple[A, ...]:
         """Names of the arms that may be drawn."""
         return tuple(self.names[i] for i in self.all)
 
     def add(self, arm: Any) -> int | None:
         """Make an arm active and return its index; None if it had been removed before."""
-        name = _name(arm)
+        name: Any = _name(arm)
         index = self._index.get(name)
         if index is not None and self._is_active[index]:
             raise InvalidParameterError(
@@ -68,8 +68,8 @@ class Arms:
         self._is_active[index] = False
         self._refresh()
 
-    def index(self, arm: Any) -> int:
-        """Return the index of an arm, active or removed."""
+    def index(self, arm: Any, row: int | None = None) -> int:
+        """Return the index of an arm, active or removed; `row` is its place among many."""
         try:
             index = self._index.get(arm)
         except (TypeError, ValueError):  # the latter from a memoryview that can be written to
@@ -78,9 +78,10 @@ class Arms:
             return index
         # The rare forms: NumPy's scalars and enumerations, by the rules of the constructor, so that
         # neither True nor 1.0 stands for the arm 1.
-        index = self._index.get(_name(arm)) if _is_name(arm) else None
+        known: dict[Any, int] = self._index
+        index = known.get(_name(arm)) if _is_name(arm) else None
         if index is None:
-            raise self._unknown(arm, self.names)
+            raise self._unknown(arm, row)
         return index
 
     def indices(self, arms: Any) -> Indices:
@@ -107,7 +108,7 @@ class Arms:
             raise InvalidParameterError(
                 f"arms has {len(listed)} entries for {n_rows} contexts; pass one per context"
             )
-        return np.array([self.index(arm) for arm in listed], dtype=np.int64)
+        return np.array([self.index(arm, i) for i, arm in enumerate(listed)], dtype=np.int64)
 
     def state(self) -> list[dict[str, Any]]:
         """Return all arms in values that JSON can hold."""
@@ -130,7 +131,8 @@ class Arms:
             )
         return index
 
-    def _unknown(self, arm: Any, known: list[Arm]) -> UnknownArmError:
+    def _unknown(self, arm: Any, row: int | None) -> UnknownArmError:
+        known, where = self.names, "" if row is None else f" in row {row}"
         # Not str(), since Python refuses integers of 4,301 digits.
         given = arm if isinstance(arm, str) else shorten(arm)
         by_text = {str(name).strip().casefold(): name for name in known}
@@ -138,10 +140,10 @@ class Arms:
         close = [by_text[text] for text in alike]
         hint = f"did you mean {close[0]!r}?" if close else "add_arm() makes it known"
         listed = ", ".join(repr(name) for name in known[:10]) + (", …" if len(known) > 10 else "")
-        return UnknownArmError(f"unknown arm {shorten(arm)}; the arms are {listed}; {hint}")
+        return UnknownArmError(f"unknown arm {shorten(arm)}{where}; the arms are {listed}; {hint}")
 
 
-def _checked(arms: Any) -> list[Arm]:
+def _checked(arms: Any) -> list[Any]:
     rule = "arms must be a list of strings or whole numbers", 'such as ["golf", "tennis"]'
     names = [_name(arm) for arm in _listed(arms, *rule)]
     if not names:
@@ -155,6 +157,11 @@ def _checked(arms: Any) -> list[Arm]:
 
 
 def _listed(arms: Any, rule: str, remedy: str) -> list[Any]:
+    if isinstance(arms, set | frozenset):
+        raise InvalidParameterError(
+            f"{rule}, got a set, {shorten(arms)}, whose order is not defined, so that the same "
+            "seed would not give the same decisions; pass a list, for instance sorted(arms)"
+        )
     try:
         if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
             raise TypeError

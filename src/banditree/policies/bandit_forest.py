@@ -14,7 +14,7 @@ from banditree.policies.rewards import check_kind
 from banditree.policies.tally import explain_leaf
 from banditree.trees.drawing.wording import category, feature_name, threshold_labels
 from banditree.trees.inputs import as_floats, check_whole
-from banditree.types import Arm, FeatureName, FloatArray, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # Feature, low and high cut (both the id, of a category), and whether the row lies between them.
 Step: TypeAlias = tuple[int, float, float, bool]
@@ -23,7 +23,7 @@ Step: TypeAlias = tuple[int, float, float, bool]
 _NAMED_TREES = 5
 
 
-class BanditForest(Policy):
+class BanditForest(Policy[A]):
     """BanditForest (Féraud, Allesiardo, Urvoy and Clérot, 2016), for binary rewards.
 
     The yardstick among tree policies: it draws arms uniformly in every part of the contexts until
@@ -36,7 +36,7 @@ class BanditForest(Policy):
 
     Parameters
     ----------
-    arms, categorical, seed
+    arms, categorical, features, seed
         As for every policy (see `Policy`).
     depth
         D, the number of variables on the paths of a tree. The best value differs between tasks;
@@ -81,7 +81,7 @@ class BanditForest(Policy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         depth: int = 2,
         trees: int = 3,
@@ -90,6 +90,7 @@ class BanditForest(Policy):
         radius: float = 1.0,
         reward: Literal["binary"] = "binary",
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.depth = check_whole("depth", depth, 1)
@@ -98,7 +99,7 @@ class BanditForest(Policy):
         self.epsilon = _check_epsilon(epsilon)
         self.radius = _check_radius(radius)
         _check_binary(reward)
-        super().__init__(arms, categorical=categorical, seed=seed)
+        super().__init__(arms, categorical=categorical, features=features, seed=seed)
 
     def _start(self) -> None:
         self._core = _core.BanditForest(

@@ -1,137 +1,80 @@
 """What all policies share: arms, contexts, rewards, randomness, threads and state."""
 
 import os
-import secrets
-import threading
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from banditree import _core
-from banditree.contexts import Encoder
-from banditree.errors import StateError
+from banditree.contexts import Features
+from banditree.contexts.schema import check_kind as check_feature_kind
 from banditree.policies import files
-from banditree.policies.arms import Arms, Indices
-from banditree.policies.explanation import ArmExplanation, Explanation
+from banditree.policies.arms import Indices
+from banditree.policies.beliefs import Arrays
+from banditree.policies.explanation import Explanation
+from banditree.policies.foundation import Foundation
 from banditree.policies.parameters import as_seed, parameters_of
-from banditree.policies.rewards import RewardKind, check_kind, check_many, check_one
-from banditree.types import Arm, Context, Contexts, FeatureName, FloatArray, Seed
+from banditree.policies.processes import fresh_generator
+from banditree.policies.rewards import check_many, check_one
+from banditree.types import A, Context, Contexts, DeclaredKind, FeatureName, FloatArray, Seed
 
-Arrays = dict[str, NDArray[Any]]
+__all__ = ["Arrays", "Policy", "share_of_largest", "subclasses"]
 
 # Of draws that only estimate something: apart from those of decisions.
 _ESTIMATES = 2**63
 
 
-class Policy(ABC):
+class Policy(Foundation[A]):
     """Decides which arm to offer in a context, and learns from the reward.
 
     A policy of your own derives from this class. Its constructor checks its parameters, keeps each
-    in an attribute of the same name, and calls this constructor last; then it fills in the methods
-    below that begin with an underscore. Arms reach them as indices, contexts as float64 rows (one
-    number per feature, ids for categories, NaN for missing values) that grow longer as features
-    appear. `banditree.checks.check_policy` tests the result.
+    in an attribute of the same name, and calls this constructor last; then it fills in the abstract
+    methods of `Beliefs`. Parameters cannot be set again. Arms reach these methods as indices,
+    contexts as float64 rows (one number per feature, ids for categories, NaN for missing values)
+    that grow longer as features appear. `banditree.checks.check_policy` tests the result.
 
     Parameters
     ----------
     arms
-        The options: distinct strings or whole numbers.
+        The options: distinct strings or whole numbers, in a list or another ordered collection.
     reward
         "binary" for rewards between 0 and 1, "continuous" for any finite number.
     categorical
         Names of features whose numbers are categories.
+    features
+        All features that contexts may have: names with kinds, {"age": "number", "city":
+        "category"}, or a list of names whose kinds are found out. The kinds are "number", "string",
+        "boolean" and "category" (values of any type). A name not declared and a value that does not
+        fit are refused; contexts without names are read in the order declared. None: features may
+        come and go, and a name that `decide` was never taught is told once, by a
+        `BanditreeWarning`.
     seed
         Of all random draws; None for one that nobody can know. A numpy Generator is asked for one.
+        Without a seed, a policy draws other numbers in a forked process, and in each process that
+        loads or unpickles it.
     """
-
-    # Whether the methods below refuse infinite values themselves.
-    _checks_rows: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        arms: Sequence[Arm],
-        *,
-        reward: RewardKind = "binary",
-        categorical: Sequence[FeatureName] = (),
-        seed: Seed = None,
-    ) -> None:
-        self._arms = Arms(arms)
-        self.reward = check_kind(reward)
-        self._encoder = Encoder(categorical)
-        self.categorical = self._encoder.categorical
-        self.seed = as_seed(seed)
-        self._entropy = secrets.randbits(64) if self.seed is None else self.seed
-        self._random = _core.Generator(self._entropy)
-        self._lock = threading.RLock()
-        self._start()
-
-    # What a policy must do.
-
-    @abstractmethod
-    def _start(self) -> None:
-        """Set up beliefs about `len(self._arms)` arms and no features."""
-
-    @abstractmethod
-    def _choose(self, row: FloatArray, eligible: Indices) -> int:
-        """Return one of the eligible arms; draws come from `self._random`."""
-
-    @abstractmethod
-    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        """Take in one observation. Nothing here may fail: all was checked before."""
-
-    @abstractmethod
-    def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
-        """Return the probability that `_choose` returns each of the eligible arms."""
-
-    @abstractmethod
-    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
-        """Return the mean reward that the policy expects of each of the eligible arms."""
-
-    @abstractmethod
-    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
-        """Return what the policy knows of an arm."""
-
-    @abstractmethod
-    def _state(self) -> Arrays:
-        """Return the beliefs, as arrays from which `_restore` makes them again."""
-
-    @abstractmethod
-    def _restore(self, arrays: Arrays) -> None:
-        """Take over beliefs; called after `_start`, with arms and features in place."""
-
-    @abstractmethod
-    def _add_arm(self) -> None:
-        """Make room for one more arm, the one of the highest index."""
-
-    # What a policy may do besides, or faster.
-
-    def _arms_changed(self) -> None:
-        """Hear that arms were added, removed or brought back."""
-        return
-
-    def _features_changed(self) -> None:
-        """Hear that there are new features, or that one was found to be a category."""
-        return
-
-    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
-        return [self._choose(row, eligible) for row in rows]
-
-    def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
-        for arm, row, reward in zip(arms.tolist(), rows, rewards.tolist(), strict=True):
-            self._learn(arm, row, reward)
 
     # What users call.
 
     @property
-    def arms(self) -> tuple[Arm, ...]:
+    def arms(self) -> tuple[A, ...]:
         """The arms that may be drawn now."""
         return self._arms.active
 
-    def decide(self, context: Context, arms: Sequence[Arm] | None = None) -> Arm:
+    @property
+    def features(self) -> Features:
+        """What is known of each feature: its kind, and how many categories it has."""
+        with self._lock:
+            return self._encoder.described
+
+    @property
+    def counts(self) -> dict[A, int]:
+        """How many observations each arm has learned from, removed arms among them."""
+        with self._lock:
+            return dict(zip(self._arms.names, self._counts, strict=True))
+
+    def decide(self, context: Context, arms: Sequence[A] | None = None) -> A:
         """Return the arm to offer. Changes nothing but the random stream.
 
         Parameters
@@ -152,14 +95,14 @@ class Policy(ABC):
                 self._encoder.check_finite(row)
                 raise
 
-    def decide_many(self, contexts: Contexts, arms: Sequence[Arm] | None = None) -> list[Arm]:
+    def decide_many(self, contexts: Contexts, arms: Sequence[A] | None = None) -> list[A]:
         """Return the arm to offer in each context: the same as `decide` for each, but faster."""
         with self._lock:
             rows = self._encoder.encode_many(contexts)
             eligible = self._arms.all if arms is None else self._arms.indices(arms)
             return [self._arms.names[i] for i in self._choose_many(rows, eligible)]
 
-    def learn(self, context: Context, arm: Arm, reward: float) -> None:
+    def learn(self, context: Context, arm: A, reward: float) -> None:
         """Take in what came of offering an arm. A call that raises has changed nothing.
 
         Rewards may come late, in any order, for arms that have been removed since, and from the
@@ -172,8 +115,11 @@ class Policy(ABC):
             if pending is not None:
                 self._commit(pending)
             self._learn(index, row, value)
+            self._counts[index] += 1
+            if self._awaits:
+                self._look_for_categories()
 
-    def learn_many(self, contexts: Contexts, arms: Sequence[Arm], rewards: Any) -> None:
+    def learn_many(self, contexts: Contexts, arms: Sequence[A], rewards: Any) -> None:
         """Take in many observations: the same as `learn` for each, but faster."""
         with self._lock:
             rows, pending = self._encoder.stage_many(contexts)
@@ -181,22 +127,37 @@ class Policy(ABC):
             values = check_many(self.reward, rewards, len(rows))
             self._commit(pending)
             self._learn_many(indices, rows, values)
+            for index, more in enumerate(np.bincount(indices).tolist()):
+                self._counts[index] += more
+            if self._awaits:
+                self._look_for_categories()
 
-    def propensities(self, context: Context, arms: Sequence[Arm] | None = None) -> dict[Arm, float]:
+    def propensities(self, context: Context, arms: Sequence[A] | None = None) -> dict[A, float]:
         """Return the probability with which `decide` draws each arm; 0 for arms not eligible."""
         with self._lock:
             row, eligible = self._read(context, arms)
             return self._as_propensities(eligible, self._propensities(row, eligible))
 
-    def expected_rewards(
-        self, context: Context, arms: Sequence[Arm] | None = None
-    ) -> dict[Arm, float]:
+    def expected_rewards(self, context: Context, arms: Sequence[A] | None = None) -> dict[A, float]:
         """Return the mean reward that the policy expects of each eligible arm."""
         with self._lock:
             row, eligible = self._read(context, arms)
             return self._by_name(eligible, self._expected(row, eligible))
 
-    def explain(self, context: Context, arms: Sequence[Arm] | None = None) -> Explanation:
+    def propensities_many(self, contexts: Contexts, arms: Sequence[A] | None = None) -> FloatArray:
+        """Return `propensities` of each context: a row for each, a column for each of `arms`."""
+        return self._table(contexts, arms, self._propensities, 0.0)
+
+    def expected_rewards_many(
+        self, contexts: Contexts, arms: Sequence[A] | None = None
+    ) -> FloatArray:
+        """Return `expected_rewards` of each context, in columns as `propensities_many`.
+
+        NaN for arms that are not eligible.
+        """
+        return self._table(contexts, arms, self._expected, np.nan)
+
+    def explain(self, context: Context, arms: Sequence[A] | None = None) -> Explanation:
         """Return, for each eligible arm, the rule that applies, n, mean and interval."""
         with self._lock:
             row, eligible = self._read(context, arms)
@@ -204,18 +165,66 @@ class Policy(ABC):
                 {self._arms.names[i]: self._explain(row, i) for i in eligible.tolist()}
             )
 
-    def add_arm(self, arm: Arm) -> None:
+    def add_arm(self, arm: A) -> None:
         """Let an arm take part from now on; one that was removed returns with what it learned."""
         with self._lock:
             if self._arms.add(arm) is not None:
                 self._add_arm()
+                self._counts.append(0)
             self._arms_changed()
 
-    def remove_arm(self, arm: Arm) -> None:
+    def remove_arm(self, arm: A) -> None:
         """Keep an arm out of decisions; rewards of earlier decisions for it are still accepted."""
         with self._lock:
             self._arms.remove(arm)
             self._arms_changed()
+
+    def set_feature(self, name: FeatureName, kind: DeclaredKind) -> None:
+        """Put right what a feature is. All observations are kept.
+
+        What does not fit the new kind becomes missing; strings that read as numbers become those
+        numbers, and numbers that become a category a category each. Takes as long as learning all
+        observations again. A call that raises has changed nothing.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such feature or kind, or if the policy does not keep the contexts that
+            it learned from (`LinUCB`, `BanditForest`).
+
+        Examples
+        --------
+        >>> from banditree import TreeHeuristic
+        >>> policy = TreeHeuristic(["golf", "tennis"], seed=1)
+        >>> policy.learn({"age": "31"}, "golf", 1)
+        >>> policy.set_feature("age", "number")
+        >>> policy.learn({"age": 32}, "golf", 1)
+        >>> policy.features
+        feature  kind    categories
+        age      number           -
+        """
+        with self._lock:
+            encoder, recode = self._encoder.recoded(name, check_feature_kind(name, kind))
+            former, arrays = self._encoder, self._state()
+            try:
+                self._set_encoder(encoder)
+                self._begin_again(lambda: self._relearn(arrays, recode), any(self._counts))
+            except BaseException:
+                self._set_encoder(former)
+                self._begin_again(lambda: self._restore(arrays), True)
+                raise
+
+    def reseed(self, seed: Seed) -> None:
+        """Draw from another random stream from now on; what was learned stays as it is.
+
+        Parameters
+        ----------
+        seed
+            As for the constructor; None for one that nobody can know.
+        """
+        with self._lock:
+            self._set_parameter("seed", as_seed(seed))
+            self._random = fresh_generator() if self.seed is None else _core.Generator(self.seed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a file, all or nothing; `banditree.load` reads it."""
@@ -224,81 +233,43 @@ class Policy(ABC):
     def __repr__(self) -> str:
         shown = []
         for name, default in parameters_of(type(self)).items():
-            value = getattr(self, name)
+            value: Any = self._encoder.declared if name == "features" else getattr(self, name)
             if name == "arms":
                 value = list(value)
             if name == "arms" or value != default:
                 shown.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (type(self), self._pack(), self._objects())
-
-    # State.
-
-    def _objects(self) -> dict[str, Any]:
-        """Return parameters that JSON cannot hold; pickles carry them as they are."""
-        return {}
-
-    def _described_objects(self) -> dict[str, Any]:
-        """Return what a file can hold of these parameters."""
-        return {}
-
-    @classmethod
-    def _built_objects(cls, described: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters again, from what a file holds of them."""
-        return {}
-
-    def _pack(self) -> bytes:
-        with self._lock:
-            names = [name for name in parameters_of(type(self)) if name not in self._objects()]
-            header = {
-                "policy": type(self).__name__,
-                "module": type(self).__module__,
-                "parameters": {name: getattr(self, name) for name in names if name != "arms"},
-                "objects": self._described_objects(),
-                "arms": self._arms.state(),
-                "contexts": self._encoder.state(),
-                "entropy": self._entropy,
-                "random": list(self._random.state),
-            }
-            return files.pack(header, self._state())
-
-    @classmethod
-    def _unpack(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:
-        objects = objects or cls._built_objects(header["objects"])
-        names = [arm["name"] for arm in header["arms"]]
-        policy = cls(arms=names, **header["parameters"], **objects)
-        policy._encoder = Encoder.from_state(header["contexts"])
-        policy._entropy = header["entropy"]
-        policy._random = _core.Generator(policy._entropy)
-        policy._arms.restore_activity([arm["active"] for arm in header["arms"]])
-        policy._start()
-        policy._features_changed()
-        policy._arms_changed()
-        policy._restore(arrays)
-        # Last, since the steps above may draw, as they did when the policy was new.
-        policy._random.state = tuple(header["random"])
-        return policy
-
     # Shared steps.
 
-    def _read(self, context: Context, arms: Sequence[Arm] | None) -> tuple[FloatArray, Indices]:
+    def _read(self, context: Context, arms: Sequence[A] | None) -> tuple[FloatArray, Indices]:
         row = self._encoder.encode_one(context)
         self._encoder.check_finite(row)
         return row, self._arms.all if arms is None else self._arms.indices(arms)
 
-    def _as_propensities(self, eligible: Indices, values: FloatArray) -> dict[Arm, float]:
+    def _table(
+        self,
+        contexts: Contexts,
+        arms: Sequence[A] | None,
+        read: Callable[[FloatArray, Indices], FloatArray],
+        otherwise: float,
+    ) -> FloatArray:
+        """Return what is read of the eligible arms: a row per context, a column per active arm."""
+        with self._lock:
+            rows = self._encoder.encode_many(contexts)
+            eligible = self._arms.all if arms is None else self._arms.indices(arms)
+            table = np.full((len(rows), len(self._arms.all)), otherwise)
+            columns = np.searchsorted(self._arms.all, eligible)
+            for i, row in enumerate(rows):
+                table[i, columns] = read(row, eligible)
+            return table
+
+    def _as_propensities(self, eligible: Indices, values: FloatArray) -> dict[A, float]:
         return dict.fromkeys(self.arms, 0.0) | self._by_name(eligible, values)
 
-    def _by_name(self, arms: Indices, values: FloatArray) -> dict[Arm, float]:
+    def _by_name(self, arms: Indices, values: FloatArray) -> dict[A, float]:
         pairs = zip(arms.tolist(), values.tolist(), strict=True)
         return {self._arms.names[i]: value for i, value in pairs}
-
-    def _commit(self, pending: Any) -> None:
-        if pending is not None:
-            self._encoder.commit(pending)
-            self._features_changed()
 
     def _estimating(self) -> _core.Generator:
         """Return the random stream for estimates: always the same, so that equal beliefs agree."""
@@ -319,73 +290,9 @@ def share_of_largest(values: FloatArray) -> FloatArray:
     return best / float(best.sum())
 
 
-def load(path: str | os.PathLike[str], **objects: Any) -> Policy:
-    """Return the policy that `save` wrote: it decides and learns on as the saved one would.
-
-    Parameters
-    ----------
-    path
-        The file.
-    objects
-        Parameters that a file cannot hold: the `learner` of a `Bootstrap`, unless it is one of
-        scikit-learn's.
-
-    Raises
-    ------
-    StateError
-        If the file is truncated, damaged, or no saved policy.
-
-    Examples
-    --------
-    >>> import tempfile, banditree as bt
-    >>> policy = bt.TreeHeuristic(["golf", "tennis"], seed=1)
-    >>> policy.learn({"age": 31}, "golf", 1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     policy.save(f"{folder}/policy.bt")
-    ...     again = bt.load(f"{folder}/policy.bt")
-    >>> again.decide_many([{"age": 40}] * 9) == policy.decide_many([{"age": 40}] * 9)
-    True
-    """
-    source = str(path)
-    header, arrays = files.unpack(Path(path).read_bytes(), source)
-    named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
-    # Of several of one name, the one that was saved; else the one defined last.
-    named = [cls for cls in named if cls.__module__ == header.get("module")] or named
-    if not named:
-        raise StateError(
-            f"{source} holds a policy of the class {header.get('policy')!r}, which is not known "
-            "here; import the module that defines it before loading"
-        )
-    return _rebuild(named[-1], header, arrays, objects, source)
-
-
-def _rebuild(
-    cls: type[Policy], header: dict[str, Any], arrays: Arrays, objects: dict[str, Any], source: str
-) -> Policy:
-    try:
-        with np.errstate(over="raise", invalid="raise", divide="raise"):
-            return cls._unpack(header, arrays, objects)
-    except StateError:
-        raise
-    except (
-        ArithmeticError,
-        AttributeError,
-        ImportError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise StateError(f"{source} cannot be restored ({error}); load an intact copy") from error
-
-
-def _unpickle(cls: type[Policy], data: bytes, objects: dict[str, Any]) -> Policy:
-    header, arrays = files.unpack(data, "the pickle")
-    return _rebuild(cls, header, arrays, objects, "the pickle")
-
-
-def subclasses(cls: type) -> Iterator[type[Policy]]:
+def subclasses(cls: type) -> Iterator[type[Policy[Any]]]:
     """Yield every policy that is defined so far."""
-    children: Sequence[type[Policy]] = cls.__subclasses__()
+    children: Sequence[type[Policy[Any]]] = cls.__subclasses__()
     for child in children:
         yield child
         yield from subclasses(child)

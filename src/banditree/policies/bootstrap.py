@@ -11,6 +11,7 @@ from banditree import _core
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy, share_of_largest
+from banditree.policies.beliefs import RecodeRows
 from banditree.policies.design import Design
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.learners import (
@@ -24,7 +25,7 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart
 from banditree.trees.inputs import check_choice, check_whole
-from banditree.types import Arm, Context, FeatureName, FloatArray, Seed
+from banditree.types import A, Context, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # How many resamples tell `explain` how sure the learner is.
 _EXPLAINED_BY = 40
@@ -46,7 +47,7 @@ class _Log:
         self.design = None
 
 
-class Bootstrap(Policy):
+class Bootstrap(Policy[A]):
     """Every decision fits a learner of your choice to resampled data (Algorithm 2).
 
     For every eligible arm: draw as many of its observations as it has, with replacement; fit a
@@ -60,12 +61,12 @@ class Bootstrap(Policy):
 
     Parameters
     ----------
+    arms, reward, categorical, features, seed
+        As for every policy (see `Policy`).
     learner
         An estimator of scikit-learn's kind, not fitted: with `predict_proba`, a classifier, for
         rewards of 0 and 1; otherwise a regressor. Logistic regression, random forests, neural
         networks, pipelines.
-    arms, reward, categorical, seed
-        As for every policy (see `Policy`).
     cold_start, patience
         As for `TreeBootstrap`.
 
@@ -77,7 +78,7 @@ class Bootstrap(Policy):
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> policy = Bootstrap(LogisticRegression(), arms=["golf", "tennis"], seed=7)
+    >>> policy = Bootstrap(["golf", "tennis"], LogisticRegression(), seed=7)
     >>> for age in range(20, 60):
     ...     policy.learn({"age": age}, "golf", reward=age > 40)
     ...     policy.learn({"age": age}, "tennis", reward=age <= 40)
@@ -87,19 +88,20 @@ class Bootstrap(Policy):
 
     def __init__(
         self,
+        arms: Sequence[A],
         learner: Any,
-        arms: Sequence[Arm],
         *,
         reward: RewardKind = "binary",
         cold_start: ColdStart = "prior",
         patience: int = 100,
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.learner = check_learner(learner)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
         self.patience = check_whole("patience", patience, 1)
-        super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
+        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
         if self.reward == "continuous" and is_classifier(learner):
             raise InvalidParameterError(
                 f"{type(learner).__name__} is a classifier and learns from 0 and 1 only; "
@@ -107,8 +109,8 @@ class Bootstrap(Policy):
             )
 
     def propensities(
-        self, context: Context, arms: Sequence[Arm] | None = None, *, draws: int = 64
-    ) -> dict[Arm, float]:
+        self, context: Context, arms: Sequence[A] | None = None, *, draws: int = 64
+    ) -> dict[A, float]:
         """Return an estimate of the probability with which `decide` draws each arm.
 
         The learner is fitted to `draws` resamples of each arm. The estimate is how often the arm
@@ -252,6 +254,14 @@ class Bootstrap(Policy):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
             log = _Log(list(rows), rewards.tolist(), failures, bool(is_settled))
             self._logs[arm] = log
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        fresh = self._design.state()
+        contexts = {name: recode(arrays[name]) for name in arrays if name.startswith("contexts_")}
+        self._restore(arrays | contexts | fresh)
+        for log, n in zip(self._logs, self._tally.n.astype(int).tolist(), strict=True):
+            for row in log.rows[len(log.rows) - n :]:  # made-up observations have no part in it
+                self._design.learn(row)
 
 
 def _padded(row: FloatArray, width: int) -> FloatArray:

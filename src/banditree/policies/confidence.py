@@ -7,10 +7,10 @@ import numpy as np
 from banditree.policies.arms import Indices
 from banditree.policies.base import Policy, share_of_largest
 from banditree.policies.explanation import ArmExplanation
-from banditree.types import FloatArray
+from banditree.types import A, FloatArray
 
 
-class ConfidencePolicy(Policy):
+class ConfidencePolicy(Policy[A]):
     """Takes the arm of the largest estimate plus width, ties at random; untried arms come first."""
 
     @abstractmethod

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from banditree.errors import StateError
 
 MAGIC = b"banditree policy\n"
-FORMAT = 1
+FORMAT = 2
 _DIGEST = hashlib.sha256().digest_size
 
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from banditree.policies.arms import Indices
 from banditree.policies.base import share_of_largest
 from banditree.policies.tree_heuristic import TreeHeuristic
-from banditree.types import FloatArray
+from banditree.types import A, FloatArray
 
 
-class Greedy(TreeHeuristic):
+class Greedy(TreeHeuristic[A]):
     """`TreeHeuristic` that takes the arm of the highest mean instead of drawing.
 
     Beside `TreeHeuristic` it shows what exploration is worth. The prior makes the means of small
@@ -16,7 +16,7 @@ class Greedy(TreeHeuristic):
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`); only ties are broken at random.
     prior, min_split, min_leaf, max_depth, max_bins, folds
         As for `TreeHeuristic`.

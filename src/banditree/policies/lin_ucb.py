@@ -11,10 +11,10 @@ from banditree.policies.design import Design
 from banditree.policies.penalty import Regularization, check_regularization, check_scale
 from banditree.policies.rewards import RewardKind
 from banditree.policies.ridge import Ridge
-from banditree.types import Arm, FeatureName, FloatArray, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class LinUCB(ConfidencePolicy):
+class LinUCB(ConfidencePolicy[A]):
     """LinUCB with one model per arm (Li et al., 2010), its penalty by cross-validation.
 
     An arm's bound is x'θ + α √(x'A⁻¹x), with A = X'X + Λ, θ = A⁻¹X'r, X the arm's rows and r their
@@ -23,7 +23,7 @@ class LinUCB(ConfidencePolicy):
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     alpha
         How much the width counts, in units of the reward. The best value differs between tasks.
@@ -57,17 +57,18 @@ class LinUCB(ConfidencePolicy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         alpha: float = 1.0,
         regularization: Regularization = "cv",
         reward: RewardKind = "binary",
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)
-        super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
+        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
 
     def _start(self) -> None:
         self._design = Design()

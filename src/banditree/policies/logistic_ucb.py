@@ -11,6 +11,7 @@ from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
+from banditree.policies.beliefs import RecodeRows
 from banditree.policies.confidence import ConfidencePolicy, squared_norms
 from banditree.policies.design import Design, Scale
 from banditree.policies.logistic import Logistic, sigmoid
@@ -25,10 +26,10 @@ from banditree.policies.penalty import (
 )
 from banditree.policies.rewards import check_kind
 from banditree.trees.inputs import check_whole
-from banditree.types import Arm, FeatureName, FloatArray, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class LogisticUCB(ConfidencePolicy):
+class LogisticUCB(ConfidencePolicy[A]):
     """LogisticUCB (Elmachtoub et al., 2017, after Filippi et al., 2010), for binary rewards.
 
     An arm's bound is L(x'θ) + α ρ(s) √(x'X⁻¹x), with L(y) = 1 / (1 + exp(−y)), X = I + Σ x x' over
@@ -39,7 +40,7 @@ class LogisticUCB(ConfidencePolicy):
 
     Parameters
     ----------
-    arms, categorical, seed
+    arms, categorical, features, seed
         As for every policy (see `Policy`).
     alpha
         How much the width counts. The best value differs between tasks, and is well below 1.
@@ -70,7 +71,7 @@ class LogisticUCB(ConfidencePolicy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         alpha: float = 1.0,
         regularization: Regularization = "cv",
@@ -78,6 +79,7 @@ class LogisticUCB(ConfidencePolicy):
         delta: float = 0.05,
         reward: Literal["binary"] = "binary",
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.alpha = check_scale(alpha)
@@ -85,7 +87,7 @@ class LogisticUCB(ConfidencePolicy):
         self.horizon = check_whole("horizon", horizon, 1)
         self.delta = _check_delta(delta)
         _check_binary(reward)
-        super().__init__(arms, categorical=categorical, seed=seed)
+        super().__init__(arms, categorical=categorical, features=features, seed=seed)
 
     def _start(self) -> None:
         self._design = Design()
@@ -193,6 +195,10 @@ class LogisticUCB(ConfidencePolicy):
             numbers = [arrays[name][arm] for name in Logistic.STATE]
             model.restore(rows[arm], rewards[arm], int(arrays["due"][arm]), numbers)
         self._theta = np.stack([model.fit.theta for model in self._models])
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        arms = np.repeat(np.arange(len(arrays["n"])), arrays["n"])
+        self._learn_many(arms, recode(arrays["rows"]), arrays["rewards"])
 
 
 def _wide(rows: FloatArray, n_features: int) -> FloatArray:

@@ -1,6 +1,7 @@
 """The paper's online bootstrap: many incremental trees per arm, each on a random half."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_whole
-from banditree.types import Arm, FeatureName, FloatArray, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class OnlineTreeBootstrap(TreePolicy):
+class OnlineTreeBootstrap(TreePolicy[A]):
     """Several incremental trees per arm, each on a random half of its observations (section 5.3).
 
     Every observation enters each of an arm's replicas with probability one half, independently. A
@@ -33,7 +34,7 @@ class OnlineTreeBootstrap(TreePolicy):
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     replicas
         Trees per arm. Few of them freeze exploration; time and memory grow with their number.
@@ -54,7 +55,7 @@ class OnlineTreeBootstrap(TreePolicy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         reward: RewardKind = "binary",
         replicas: int = 50,
@@ -65,6 +66,7 @@ class OnlineTreeBootstrap(TreePolicy):
         max_bins: int | None = 64,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
@@ -78,10 +80,11 @@ class OnlineTreeBootstrap(TreePolicy):
             max_bins=max_bins,
             folds=folds,
             categorical=categorical,
+            features=features,
             seed=seed,
         )
 
-    def tree(self, arm: Arm, replica: int = 0) -> Tree:
+    def tree(self, arm: A, replica: int = 0) -> Tree:
         """Return one of the arm's trees as it is now, pruned."""
         if check_whole("replica", replica, 0) >= self.replicas:
             raise InvalidParameterError(
@@ -90,6 +93,11 @@ class OnlineTreeBootstrap(TreePolicy):
             )
         with self._lock:
             return self._tree(self._arms.index(arm), replica)
+
+    def _trees(self, arm: int) -> Iterator[_core.Tree]:
+        for replica in range(self.replicas):
+            with suppress(ValueError):  # one that no observation has entered yet
+                yield self._core.tree(arm, replica)
 
     def _engine(self) -> Any:
         return _core.OnlineTreeBootstrap(

@@ -2,6 +2,8 @@
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,23 @@ def as_seed(seed: Any) -> int | None:
     return check_seed(seed)
 
 
+@cache
 def parameters_of(cls: type) -> Mapping[str, Any]:
     """Return the constructor's parameters and their defaults."""
     signature = inspect.signature(cls)
-    return {name: p.default for name, p in signature.parameters.items()}
+    return MappingProxyType({name: p.default for name, p in signature.parameters.items()})
+
+
+# What changes a policy instead of setting its parameter.
+_INSTEAD = {
+    "arms": "add_arm() and remove_arm() change the arms",
+    "features": "set_feature() corrects a feature",
+    "categorical": "set_feature() corrects a feature",
+    "seed": "reseed() changes the random stream",
+}
+
+
+def read_only(cls: str, name: str) -> AttributeError:
+    """Return the error for setting a parameter of a policy that exists."""
+    remedy = _INSTEAD.get(name, f"make a new {cls} with {name}=... instead")
+    return AttributeError(f"{name} of a {cls} cannot be set once it is made; {remedy}")

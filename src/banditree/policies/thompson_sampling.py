@@ -6,6 +6,7 @@ import numpy as np
 
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
+from banditree.policies.beliefs import RecodeRows
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.posterior import (
     Evidence,
@@ -17,10 +18,10 @@ from banditree.policies.posterior import (
 )
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
-from banditree.types import Arm, FeatureName, FloatArray, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class ThompsonSampling(Policy):
+class ThompsonSampling(Policy[A]):
     """Thompson sampling that ignores the context: what contexts are worth is seen beside it.
 
     A decision draws each arm's mean reward from what is believed of it, and takes the largest.
@@ -30,7 +31,7 @@ class ThompsonSampling(Policy):
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     prior
         S0 and F0, the successes and failures that each arm starts with. Binary rewards only.
@@ -47,15 +48,16 @@ class ThompsonSampling(Policy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior)
-        super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
+        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
 
     def _start(self) -> None:
         self._tally = Tally(len(self._arms))
@@ -102,3 +104,6 @@ class ThompsonSampling(Policy):
 
     def _restore(self, arrays: Arrays) -> None:
         self._tally.restore(arrays)
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        self._restore(arrays)  # contexts do not matter

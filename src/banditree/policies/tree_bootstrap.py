@@ -14,14 +14,14 @@ from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_choice, check_whole
-from banditree.types import Arm, Context, FeatureName, FloatArray, Seed
+from banditree.types import A, Context, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 Pruning: TypeAlias = Literal["cv", "cv_every_fit"]
 Weights: TypeAlias = Literal["multinomial", "exponential"]
 ColdStart: TypeAlias = Literal["until_success", "prior"]
 
 
-class TreeBootstrap(TreePolicy):
+class TreeBootstrap(TreePolicy[A]):
     """Every decision fits each arm's tree to a resample of its observations (Algorithm 2).
 
     For every eligible arm: draw as many of its observations as it has, with replacement; grow a
@@ -32,7 +32,7 @@ class TreeBootstrap(TreePolicy):
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     pruning
         How far trees are pruned. "cv": at a complexity that is cross-validated on the arm's
@@ -67,7 +67,7 @@ class TreeBootstrap(TreePolicy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         reward: RewardKind = "binary",
         pruning: Pruning | None = "cv",
@@ -80,6 +80,7 @@ class TreeBootstrap(TreePolicy):
         max_bins: int | None = 64,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.pruning = None if pruning is None else check_choice("pruning", pruning, Pruning)
@@ -95,17 +96,18 @@ class TreeBootstrap(TreePolicy):
             max_bins=max_bins,
             folds=folds,
             categorical=categorical,
+            features=features,
             seed=seed,
         )
 
-    def tree(self, arm: Arm) -> Tree:
+    def tree(self, arm: A) -> Tree:
         """Return the pruned tree on the arm's observations as they are, without resampling."""
         with self._lock:
             return self._tree(self._arms.index(arm))
 
     def propensities(
-        self, context: Context, arms: Sequence[Arm] | None = None, *, draws: int = 256
-    ) -> dict[Arm, float]:
+        self, context: Context, arms: Sequence[A] | None = None, *, draws: int = 256
+    ) -> dict[A, float]:
         """Return an estimate of the probability with which `decide` draws each arm.
 
         Each arm's tree is fitted to `draws` resamples. The estimate is how often the arm wins among

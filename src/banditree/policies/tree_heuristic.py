@@ -11,10 +11,10 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
-from banditree.types import Arm, FeatureName, FloatArray, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class TreeHeuristic(TreePolicy):
+class TreeHeuristic(TreePolicy[A]):
     """One tree per arm on all its observations; a decision draws from the leaves (Algorithm 3).
 
     After every observation an arm's tree is the one that `Tree` grows on all of them, pruned. A
@@ -33,7 +33,7 @@ class TreeHeuristic(TreePolicy):
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     prior
         S0 and F0, the successes and failures that every leaf starts with. Binary rewards only.
@@ -57,7 +57,7 @@ class TreeHeuristic(TreePolicy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
@@ -67,6 +67,7 @@ class TreeHeuristic(TreePolicy):
         max_bins: int | None = 64,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior)
@@ -79,10 +80,11 @@ class TreeHeuristic(TreePolicy):
             max_bins=max_bins,
             folds=folds,
             categorical=categorical,
+            features=features,
             seed=seed,
         )
 
-    def tree(self, arm: Arm) -> Tree:
+    def tree(self, arm: A) -> Tree:
         """Return the arm's tree as it is now, pruned."""
         with self._lock:
             return self._tree(self._arms.index(arm))

@@ -1,7 +1,7 @@
 """What the policies share that keep trees in the native core."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -11,22 +11,24 @@ from banditree import _core
 from banditree.errors import NotFittedError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
+from banditree.policies.beliefs import RecodeRows
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.trees import Tree
+from banditree.trees.importance import as_shares, explained_costs
 from banditree.trees.inputs import check_whole
 from banditree.trees.rules import rule_of, way_of
 from banditree.trees.settings import Settings
-from banditree.types import Arm, FeatureName, FloatArray, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class TreePolicy(Policy):
+class TreePolicy(Policy[A]):
     """A policy whose trees are in the native core.
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     min_split, min_leaf, max_depth, max_bins
         As for `Tree`. With `max_bins=None` splits are exact, and slow beyond a thousand
@@ -39,7 +41,7 @@ class TreePolicy(Policy):
 
     def __init__(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[A],
         *,
         reward: RewardKind = "binary",
         min_split: int = 2,
@@ -48,6 +50,7 @@ class TreePolicy(Policy):
         max_bins: int | None = 64,
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
         self._settings = Settings(
@@ -61,7 +64,7 @@ class TreePolicy(Policy):
         self.min_split, self.min_leaf = min_split, min_leaf
         self.max_depth, self.max_bins = max_depth, max_bins
         self.folds = check_whole("folds", folds, 2)
-        super().__init__(arms, reward=reward, categorical=categorical, seed=seed)
+        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
 
     @abstractmethod
     def _engine(self) -> Any:
@@ -106,6 +109,24 @@ class TreePolicy(Policy):
             ) from None
         return Tree._of(self._settings, deepcopy(self._encoder), core)
 
+    @property
+    def feature_importance(self) -> dict[FeatureName, float]:
+        """Share of each feature in the cost that the splits of all arms' trees take away.
+
+        It sums to 1; all are 0 as long as no tree has a split.
+        """
+        with self._lock:
+            explained = np.zeros(self._encoder.n_features)
+            for arm in self._arms.all.tolist():
+                for tree in [] if self._is_untried(arm) else self._trees(arm):
+                    gains = explained_costs(tree)
+                    explained[: len(gains)] += gains
+            return as_shares(self._encoder.features, explained)
+
+    def _trees(self, arm: int) -> Iterator[_core.Tree]:
+        """Yield all trees of an arm that has learned something."""
+        yield self._core.tree(arm)
+
     def _explain_leaf(self, tree: _core.Tree, row: FloatArray) -> ArmExplanation:
         """Return what the leaf of a row says of its arm."""
         way = way_of(tree, row)
@@ -126,3 +147,7 @@ class TreePolicy(Policy):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
             self._core.learn_many(np.full(len(rows), arm, dtype=np.int64), rows, rewards)
         self._core.spread = tuple(arrays["spread"].tolist())
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        contexts = {name: recode(arrays[name]) for name in arrays if name.startswith("contexts_")}
+        self._restore(arrays | contexts)

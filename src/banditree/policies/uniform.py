@@ -4,19 +4,20 @@ import numpy as np
 
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
+from banditree.policies.beliefs import RecodeRows
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.tally import Tally
-from banditree.types import FloatArray
+from banditree.types import A, FloatArray
 
 
-class Uniform(Policy):
+class Uniform(Policy[A]):
     """Draws every eligible arm with the same probability, whatever it has learned.
 
     The yardstick for every other policy, and the fairest way to collect a log.
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
 
     Examples
@@ -55,3 +56,6 @@ class Uniform(Policy):
 
     def _restore(self, arrays: Arrays) -> None:
         self._tally.restore(arrays)
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        self._restore(arrays)  # contexts do not matter

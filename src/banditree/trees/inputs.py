@@ -1,5 +1,6 @@
 """Checks on parameters, rewards and weights that the trees share."""
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -66,7 +67,7 @@ def check_reward(reward: Any) -> float:
     if not -LARGEST <= value <= LARGEST:
         raise InvalidRewardError(
             f"a reward must be a finite number of at most {LARGEST:g} in size, "
-            f"got {shorten(reward)}; leave out observations without a reward"
+            f"got {shorten(reward)}; {_reward_advice(reward, 'observations')}"
         )
     return value
 
@@ -89,9 +90,20 @@ def check_rewards(rewards: Any, n_rows: int, name: str = "y") -> FloatArray:
     if len(wrong):
         raise InvalidRewardError(
             f"rewards must be finite numbers of at most {LARGEST:g} in size, got "
-            f"{array[wrong[0]]} in row {wrong[0]}; leave out rows without a reward"
+            f"{array[wrong[0]]} in row {wrong[0]}; {_reward_advice(array[wrong[0]], 'rows')}"
         )
     return array
+
+
+def _reward_advice(reward: Any, of_what: str) -> str:
+    """Return what to do about a reward that is none: only one that is missing can be left out."""
+    not_a_number = isinstance(reward, float | np.floating) and reward != reward
+    # By name, so that pandas need not be imported to recognise its NA.
+    if reward is None or not_a_number or type(reward).__name__ == "NAType":
+        return f"leave out {of_what} without a reward"
+    if isinstance(reward, str | bytes):
+        return "send a number, such as 1 for a success and 0 for a failure"
+    return "send a finite number"
 
 
 def check_weights(weights: Any, n_rows: int) -> FloatArray | None:
@@ -113,7 +125,8 @@ def _one_per_row(values: Any, n_rows: int, name: str, error: type[BanditreeError
     array = as_floats(values)
     if array is None:
         raise error(
-            f"{name} must be one number per context, got {shorten(values)}; convert it to numbers"
+            f"{name} must be one number per context, got {_first_wrong(values)}; "
+            "convert it to numbers"
         )
     if array.ndim != 1:
         raise error(
@@ -123,6 +136,16 @@ def _one_per_row(values: Any, n_rows: int, name: str, error: type[BanditreeError
     if len(array) != n_rows:
         raise error(f"{name} has {len(array)} entries for {n_rows} contexts; pass one per context")
     return array
+
+
+def _first_wrong(values: Any) -> str:
+    """Show the first element that is no number, and its row; all of it if it has no rows."""
+    elements = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(elements, Sequence) and not isinstance(elements, str | bytes):
+        for row, value in enumerate(elements):
+            if _real(value) is None:
+                return f"{shorten(value)} in row {row}"
+    return shorten(values)
 
 
 def as_floats(values: Any) -> FloatArray | None:

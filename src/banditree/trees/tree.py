@@ -12,6 +12,7 @@ from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, NotFittedError
 from banditree.trees.drawing import SVG_LEAVES, TEXT_LEAVES, tree_to_svg, tree_to_text
 from banditree.trees.folds import fold_ids
+from banditree.trees.importance import as_shares, explained_costs
 from banditree.trees.inputs import as_floats, check_alpha
 from banditree.trees.observations import read_observations
 from banditree.trees.reading import nodes_to_dict, predict
@@ -183,6 +184,13 @@ class Tree(Shown):
     def features(self) -> list[FeatureName]:
         """Names of the features, in order of first appearance."""
         return self._encoder.features
+
+    @property
+    def feature_importance(self) -> dict[FeatureName, float]:
+        """Share of each feature in the cost that the splits take away; all 0 without a split."""
+        costs = explained_costs(self._fitted())
+        known = np.pad(costs, (0, self._encoder.n_features - len(costs)))
+        return as_shares(self._encoder.features, known)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the nodes as nested dictionaries; `docs/trees.md` names the keys."""

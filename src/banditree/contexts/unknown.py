@@ -1,0 +1,69 @@
+"""What is said of features that nobody knows."""
+
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from banditree.contexts.values import shorten
+from banditree.errors import BanditreeWarning, InvalidContextError
+from banditree.types import FeatureName
+
+_PACKAGE = str(Path(__file__).parents[1])
+
+
+def hint(name: object, known: Sequence[FeatureName]) -> str:
+    """Return a likely name, or what the known names are."""
+    by_text = {str(feature).strip().casefold(): feature for feature in known}
+    close = get_close_matches(str(name).strip().casefold(), by_text, n=1)
+    if close:
+        return f"did you mean {by_text[close[0]]!r}?"
+    listed = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
+    return f"the features are {listed}"
+
+
+def undeclared(names: Iterable[Any], declared: Sequence[FeatureName]) -> InvalidContextError:
+    """Return the error for names that a schema does not have."""
+    unknown = list(names)
+    more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+    return InvalidContextError(
+        f"unknown feature {shorten(unknown[0])}{more}: contexts may have those features only that "
+        f"features=... declares; {hint(unknown[0], declared)}"
+    )
+
+
+def tell_unknown(names: Iterable[Any], known: Sequence[FeatureName], none_known: bool) -> None:
+    """Warn that a context to decide for has names that were never learned."""
+    unknown = list(names)
+    shown = ", ".join(shorten(name) for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")
+    what = (
+        f"none of the context's features is known ({shown})"
+        if none_known
+        else f"the context has {'a feature' if len(unknown) == 1 else 'features'} never learned "
+        f"from: {shown}"
+    )
+    tell(
+        f"{what}; features never learned from are left out of a decision; "
+        f"{hint(unknown[0], known)}; declare features=[...] when making the policy to have unknown "
+        "names refused"
+    )
+
+
+def tell_never_came(names: Sequence[FeatureName], known: Sequence[FeatureName], n: int) -> None:
+    """Warn that declared categories are no features of any context so far."""
+    shown = ", ".join(map(repr, names))
+    tell(
+        f"categorical names {shown}, which none of the first {n} observations had; "
+        f"{hint(names[0], known)}; correct categorical=[...], or declare features=... to have "
+        "wrong names refused at once"
+    )
+
+
+def tell(message: str) -> None:
+    """Warn at the line of the caller outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, BanditreeWarning, stacklevel=level)

@@ -1,0 +1,90 @@
+"""What each policy does in its own way."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from banditree.contexts.recoding import RecodeRows
+from banditree.errors import InvalidParameterError
+from banditree.policies.arms import Indices
+from banditree.policies.explanation import ArmExplanation
+from banditree.types import FloatArray
+
+__all__ = ["Arrays", "Beliefs", "RecodeRows"]
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+
+
+class Beliefs(ABC):
+    """What a policy believes: the methods that every policy fills in, and those it may.
+
+    Arms reach them as indices, contexts as float64 rows (see `Policy`).
+    """
+
+    # What a policy must do.
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Set up beliefs about `len(self._arms)` arms and no features."""
+
+    @abstractmethod
+    def _choose(self, row: FloatArray, eligible: Indices) -> int:
+        """Return one of the eligible arms; draws come from `self._random`."""
+
+    @abstractmethod
+    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
+        """Take in one observation. Nothing here may fail: all was checked before."""
+
+    @abstractmethod
+    def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        """Return the probability that `_choose` returns each of the eligible arms."""
+
+    @abstractmethod
+    def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        """Return the mean reward that the policy expects of each of the eligible arms."""
+
+    @abstractmethod
+    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        """Return what the policy knows of an arm."""
+
+    @abstractmethod
+    def _state(self) -> Arrays:
+        """Return the beliefs, as arrays from which `_restore` makes them again."""
+
+    @abstractmethod
+    def _restore(self, arrays: Arrays) -> None:
+        """Take over beliefs; called after `_start`, with arms and features in place."""
+
+    @abstractmethod
+    def _add_arm(self) -> None:
+        """Make room for one more arm, the one of the highest index."""
+
+    # What a policy may do besides, or faster.
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        """Take over beliefs as `_restore` does, of contexts that `recode` changes.
+
+        It takes and returns rows. A policy that does not keep the contexts cannot do this.
+        """
+        raise InvalidParameterError(
+            f"{type(self).__name__} does not keep the contexts that it learned from, so that what "
+            "a feature is cannot be changed afterwards; declare it when making the policy, with "
+            "features=..., and learn anew"
+        )
+
+    def _arms_changed(self) -> None:
+        """Hear that arms were added, removed or brought back."""
+        return
+
+    def _features_changed(self) -> None:
+        """Hear that there are new features, or that one was found to be a category."""
+        return
+
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
+        return [self._choose(row, eligible) for row in rows]
+
+    def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
+        for arm, row, reward in zip(arms.tolist(), rows, rewards.tolist(), strict=True):
+            self._learn(arm, row, reward)

@@ -1,0 +1,173 @@
+"""How a policy is made, kept in a file or a pickle, and made again."""
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, Self
+
+import numpy as np
+
+from banditree import _core
+from banditree.contexts import Encoder
+from banditree.errors import StateError
+from banditree.policies import files
+from banditree.policies.arms import Arms
+from banditree.policies.beliefs import Arrays, Beliefs
+from banditree.policies.parameters import as_seed, parameters_of, read_only
+from banditree.policies.processes import fresh_generator, process_token, renew_after_fork
+from banditree.policies.rewards import RewardKind, check_kind
+from banditree.types import A, DeclaredFeatures, FeatureName, Seed
+
+# Declared categories should have come by then.
+_SEEN_BY = 100
+
+
+class Foundation(Beliefs, Generic[A]):
+    """What a policy consists of; `Policy` says what its parameters mean."""
+
+    # Whether the methods of `Beliefs` refuse infinite values themselves.
+    _checks_rows: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        arms: Sequence[A],
+        *,
+        reward: RewardKind = "binary",
+        categorical: Sequence[FeatureName] = (),
+        features: DeclaredFeatures | None = None,
+        seed: Seed = None,
+    ) -> None:
+        self._arms: Arms[A] = Arms(arms)
+        self.reward = check_kind(reward)
+        self._set_encoder(Encoder(categorical, features))
+        self._counts = [0] * len(self._arms)
+        self._awaits = bool(self.categorical)  # declared categories that may never come
+        self.seed = as_seed(seed)
+        # Of what is drawn once and kept, such as halves of the data: not changed by `reseed`.
+        self._entropy = secrets.randbits(64) if self.seed is None else self.seed
+        self._random = _core.Generator(self._entropy)
+        self._lock = threading.RLock()
+        renew_after_fork(self)
+        self._start()
+        if self._encoder.n_features:
+            self._features_changed()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] != "_" and name in parameters_of(type(self)) and hasattr(self, name):
+            raise read_only(type(self).__name__, name)
+        object.__setattr__(self, name, value)
+
+    def _set_parameter(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    categorical: tuple[FeatureName, ...]
+
+    def _set_encoder(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._encoder.tells = True
+        self._set_parameter("categorical", encoder.categorical)
+
+    def _commit(self, pending: Any) -> None:
+        if pending is not None:
+            self._encoder.commit(pending)
+            self._features_changed()
+
+    def _look_for_categories(self) -> None:
+        n = sum(self._counts)
+        if n >= _SEEN_BY:
+            self._awaits = False
+            self._encoder.tell_never_came(n)
+
+    # State.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._unpickle, (self._pack(), self._objects())
+
+    def _objects(self) -> dict[str, Any]:
+        """Return parameters that JSON cannot hold; pickles carry them as they are."""
+        return {}
+
+    def _described_objects(self) -> dict[str, Any]:
+        """Return what a file can hold of these parameters."""
+        return {}
+
+    @classmethod
+    def _built_objects(cls, described: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters again, from what a file holds of them."""
+        return {}
+
+    def _pack(self) -> bytes:
+        with self._lock:
+            apart = {"arms", "features", *self._objects()}
+            names = [name for name in parameters_of(type(self)) if name not in apart]
+            header = {
+                "policy": type(self).__name__,
+                "module": type(self).__module__,
+                "parameters": {name: getattr(self, name) for name in names},
+                "objects": self._described_objects(),
+                "arms": self._arms.state(),
+                "contexts": self._encoder.state(),
+                "entropy": self._entropy,
+                "random": list(self._random.state),
+                "counts": self._counts,
+                # Another process must not draw the same numbers, unless there is a seed.
+                "process": process_token() if self.seed is None else None,
+            }
+            return files.pack(header, self._state())
+
+    @classmethod
+    def _unpack(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:
+        objects = objects or cls._built_objects(header["objects"])
+        names = [arm["name"] for arm in header["arms"]]
+        policy = cls(arms=names, **header["parameters"], **objects)
+        policy._set_encoder(Encoder.from_state(header["contexts"]))
+        policy._entropy = header["entropy"]
+        policy._arms.restore_activity([arm["active"] for arm in header["arms"]])
+        policy._counts = [int(count) for count in header["counts"]]
+        if len(policy._counts) != len(names):
+            raise StateError("the policy has counts of other arms; load an intact copy")
+        policy._awaits &= sum(policy._counts) < _SEEN_BY
+        policy._begin_again(lambda: policy._restore(arrays), True)
+        if header["process"] in (None, process_token()):
+            policy._random.state = tuple(header["random"])
+        else:
+            policy._random = fresh_generator()
+        return policy
+
+    @classmethod
+    def _unpickle(cls, data: bytes, objects: dict[str, Any]) -> Self:
+        return cls._rebuild(*files.unpack(data, "the pickle"), objects, "the pickle")
+
+    @classmethod
+    def _rebuild(
+        cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any], source: str
+    ) -> Self:
+        """Return the policy of a state; whatever is wrong with it is a StateError."""
+        try:
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                return cls._unpack(header, arrays, objects)
+        except StateError:
+            raise
+        except (
+            ArithmeticError,
+            AttributeError,
+            ImportError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise StateError(
+                f"{source} cannot be restored ({error}); load an intact copy"
+            ) from error
+
+    def _begin_again(self, restore: Callable[[], None], is_taught: bool) -> None:
+        """Set up the beliefs anew, with the arms and features that are known."""
+        state = self._random.state
+        self._random = _core.Generator(self._entropy)
+        self._start()
+        self._features_changed()
+        self._arms_changed()
+        if is_taught:
+            restore()
+        # Last, since the steps above may draw, as they did when the policy was new.
+        self._random.state = state

@@ -1,0 +1,61 @@
+"""Policies from files."""
+
+import os
+from pathlib import Path
+from types import EllipsisType
+from typing import Any
+
+from banditree.errors import StateError
+from banditree.policies import files
+from banditree.policies.base import Policy, subclasses
+from banditree.types import Seed
+
+
+def load(
+    path: str | os.PathLike[str], *, seed: "Seed | EllipsisType" = ..., **objects: Any
+) -> Policy[Any]:
+    """Return the policy that `save` wrote: it decides and learns on as the saved one would.
+
+    A policy without a seed learns on as the saved one, but draws numbers of its own in every
+    process other than the one that saved it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    seed
+        Of draws from now on, as by `Policy.reseed`; left out, those of the saved policy.
+    objects
+        Parameters that a file cannot hold: the `learner` of a `Bootstrap`, unless it is one of
+        scikit-learn's.
+
+    Raises
+    ------
+    StateError
+        If the file is truncated, damaged, or no saved policy.
+
+    Examples
+    --------
+    >>> import tempfile, banditree as bt
+    >>> policy = bt.TreeHeuristic(["golf", "tennis"], seed=1)
+    >>> policy.learn({"age": 31}, "golf", 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     policy.save(f"{folder}/policy.bt")
+    ...     again = bt.load(f"{folder}/policy.bt")
+    >>> again.decide_many([{"age": 40}] * 9) == policy.decide_many([{"age": 40}] * 9)
+    True
+    """
+    source = str(path)
+    header, arrays = files.unpack(Path(path).read_bytes(), source)
+    named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
+    # Of several of one name, the one that was saved; else the one defined last.
+    named = [cls for cls in named if cls.__module__ == header.get("module")] or named
+    if not named:
+        raise StateError(
+            f"{source} holds a policy of the class {header.get('policy')!r}, which is not known "
+            "here; import the module that defines it before loading"
+        )
+    policy = named[-1]._rebuild(header, arrays, objects, source)
+    if seed is not ...:
+        policy.reseed(seed)
+    return policy

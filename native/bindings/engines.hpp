@@ -15,6 +15,11 @@
 #include "inputs.hpp"
 #include "rows.hpp"
 
+// Number, sum and squared error of the rewards.
+inline std::tuple<double, double, double> as_tuple(const banditree::Evidence& evidence) {
+    return {evidence.n, evidence.total, evidence.squared_error};
+}
+
 template <class Engine>
 std::uint32_t as_arm(const Engine& engine, std::int64_t arm) {
     if (arm < 0 || static_cast<std::size_t>(arm) >= engine.n_arms())

@@ -142,7 +142,7 @@ double lazy_predict_one(const BoundTree& bound, const DoubleArray& weights, doub
 }
 
 // A node as a row of numbers, in this order, for inspection from Python and for pickling.
-constexpr std::size_t kNumbers = 10;
+constexpr std::size_t kNumbers = 11;
 
 std::array<double, kNumbers> as_numbers(const Node& node) {
     return {static_cast<double>(node.n),
@@ -154,7 +154,8 @@ std::array<double, kNumbers> as_numbers(const Node& node) {
             static_cast<double>(node.feature),
             static_cast<double>(node.right),
             static_cast<double>(node.sides),
-            node.missing_left ? 1.0 : 0.0};
+            node.missing_left ? 1.0 : 0.0,
+            node.saw_missing ? 1.0 : 0.0};
 }
 
 double index_in(double value, double least, double end) {
@@ -181,6 +182,7 @@ Node as_node(const double* numbers, double n_nodes, double n_features, double n_
     node.right = static_cast<std::int32_t>(index_in(numbers[7], -1, n_nodes));
     node.sides = static_cast<std::int32_t>(index_in(numbers[8], -1, n_sides));
     node.missing_left = numbers[9] != 0;
+    node.saw_missing = numbers[10] != 0;
     return node;
 }
 

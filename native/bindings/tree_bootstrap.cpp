@@ -72,6 +72,11 @@ BoundTree tree(TreeBootstrap& engine, std::int64_t arm) {
     return {engine.pruned(id), Growth{}, engine.kinds().size(), nullptr};
 }
 
+auto held_out(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& context) {
+    const std::uint32_t id = as_arm(engine, arm);
+    return as_tuple(engine.held_out(id, as_context(engine, context)));
+}
+
 Standing standing(TreeBootstrap& engine, std::int64_t arm) {
     const TreeBootstrap::Standing& standing = engine.standing(as_arm(engine, arm));
     return {standing.failures, standing.settled};
@@ -95,6 +100,7 @@ void bind_parts(nb::class_<TreeBootstrap>& bound) {
              "What the trees on n resamples of the arm's rows predict.")
         .def("predict", &predict, "arm"_a, "context"_a.noconvert())
         .def("tree", &tree, "arm"_a)
+        .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def("standing", &standing, "arm"_a)
         .def("restore", &restore, "arm"_a, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
              "standing"_a)

@@ -49,6 +49,11 @@ BoundTree tree(TreeHeuristic& engine, std::int64_t arm) {
     return {kept.pruned(), Growth{}, engine.kinds().size(), nullptr};
 }
 
+auto held_out(TreeHeuristic& engine, std::int64_t arm, const DoubleArray& context) {
+    const std::uint32_t id = as_arm(engine, arm);
+    return as_tuple(engine.arm(id).held_out(as_context(engine, context)));
+}
+
 }  // namespace
 
 void bind_tree_heuristic(nb::module_& m) {
@@ -64,6 +69,7 @@ void bind_tree_heuristic(nb::module_& m) {
              "random"_a)
         .def("evidence", &evidence, "context"_a.noconvert(), "eligible"_a.noconvert())
         .def("tree", &tree, "arm"_a)
+        .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def(
             "alpha",
             [](TreeHeuristic& engine, std::int64_t arm) {

@@ -45,6 +45,17 @@ double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_
     return choose_alpha(rows.data(), growth, n_folds);
 }
 
+Evidence held_out_evidence(const RowStore& rows, const Growth& growth, double alpha,
+                           std::uint32_t n_folds, const double* context) {
+    n_folds = static_cast<std::uint32_t>(std::min<std::size_t>(n_folds, rows.n_rows()));
+    if (n_folds < 2) return {};
+    const auto folds = folds_of(rows.n_rows(), n_folds);
+    const Dataset exact = rows.exact() ? rows.snapshot() : Dataset();
+    const Dataset& data = rows.exact() ? exact : rows.data();
+    const Moments leaf = held_out_leaf(data, growth, alpha, folds, n_folds, context);
+    return leaf.n > 0 ? Evidence::of(leaf, data.offset) : Evidence{};
+}
+
 void ArmTree::learn(std::span<const double> context, double reward) {
     tree_.learn(context, reward, 1.0);
     validate();

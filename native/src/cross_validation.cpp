@@ -63,23 +63,42 @@ void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>
     }
 }
 
-void score_fold(const Dataset& data, const Growth& growth, const std::vector<double>& betas,
-                std::span<const std::uint32_t> folds, std::uint32_t fold, double total_weight,
-                HeldOut& held_out) {
-    std::vector<std::uint32_t> rest, held;
-    double rest_weight = 0;
+// The rows in a fold and the others, and the others' share of the weight.
+struct Parts {
+    std::vector<std::uint32_t> held;
+    std::vector<std::uint32_t> rest;
+    double share = 0;
+};
+
+Parts divide(const Dataset& data, std::span<const std::uint32_t> folds, std::uint32_t fold) {
+    Parts parts;
+    double total = 0;
     for (std::uint32_t row = 0; row < data.n_rows(); ++row) {
         if (!(data.weight(row) > 0)) continue;
-        if (folds[row] == fold) {
-            held.push_back(row);
-        } else {
-            rest.push_back(row);
-            rest_weight += data.weight(row);
-        }
+        total += data.weight(row);
+        (folds[row] == fold ? parts.held : parts.rest).push_back(row);
     }
-    const Tree tree = grow(data, Sample::of(data, std::move(rest)), growth).tree;
+    for (const auto row : parts.rest) parts.share += data.weight(row);
+    parts.share /= total;
+    return parts;
+}
+
+const Node& leaf_of_row(const Dataset& data, const Tree& tree, std::uint32_t row) {
+    std::size_t i = 0;
+    while (!tree.nodes[i].is_leaf()) {
+        const Node& node = tree.nodes[i];
+        const Feature& feature = data.features[node.feature];
+        const double value = feature.value_of(feature.codes.at(row));
+        i = tree.goes_left_value(node, value) ? i + 1 : node.right;
+    }
+    return tree.nodes[i];
+}
+
+void score_fold(const Dataset& data, const Growth& growth, const std::vector<double>& betas,
+                const Parts& parts, HeldOut& held_out) {
+    const Tree tree = grow(data, Sample::of(data, parts.rest), growth).tree;
     const auto node_alphas = tree.pruning_path().node_alphas;
-    const double share = rest_weight / total_weight;
+    const double share = parts.share;
     std::vector<std::size_t> first_beta(tree.nodes.size());
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
         const auto at = std::partition_point(betas.begin(), betas.end(), [&](double beta) {
@@ -87,7 +106,7 @@ void score_fold(const Dataset& data, const Growth& growth, const std::vector<dou
         });
         first_beta[i] = static_cast<std::size_t>(at - betas.begin());
     }
-    for (const auto row : held) score(data, tree, first_beta, betas.size(), row, held_out);
+    for (const auto row : parts.held) score(data, tree, first_beta, betas.size(), row, held_out);
 }
 
 }  // namespace
@@ -99,7 +118,7 @@ CrossValidation cross_validate(const Dataset& data, const Growth& growth, const 
     for (std::size_t row = 0; row < data.n_rows(); ++row) total_weight += data.weight(row);
     HeldOut held_out{RangeSums(betas.size()), RangeSums(betas.size())};
     for (std::uint32_t fold = 0; fold < n_folds; ++fold)
-        score_fold(data, growth, betas, folds, fold, total_weight, held_out);
+        score_fold(data, growth, betas, divide(data, folds, fold), held_out);
 
     CrossValidation result;
     result.alphas = path.alphas;
@@ -120,6 +139,24 @@ CrossValidation cross_validate(const Dataset& data, const Growth& growth, const 
         }
     }
     return result;
+}
+
+Moments held_out_leaf(const Dataset& data, const Growth& growth, double alpha,
+                      std::span<const std::uint32_t> folds, std::uint32_t n_folds,
+                      const double* context) {
+    Moments inside;
+    for (std::uint32_t fold = 0; fold < n_folds; ++fold) {
+        const Parts parts = divide(data, folds, fold);
+        if (parts.held.empty() || parts.rest.empty()) continue;
+        Growth to_prune = growth;
+        to_prune.alpha = alpha * parts.share;
+        const Tree tree =
+            grow(data, Sample::of(data, parts.rest), to_prune).tree.prune(to_prune.alpha);
+        const Node* leaf = &tree.leaf_of(context);
+        for (const auto row : parts.held)
+            if (&leaf_of_row(data, tree, row) == leaf) inside.add(data.weight(row), data.y[row]);
+    }
+    return inside;
 }
 
 }  // namespace banditree

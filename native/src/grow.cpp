@@ -95,6 +95,7 @@ class Splitter {
             node.threshold = feature.threshold(split.scan.below, split.scan.above);
         }
         const Parts parts = divide(feature, split, missing_left, segment);
+        node.saw_missing = parts.saw_missing;
         node.missing_left = parts.saw_missing ? missing_left : parts.left.w >= parts.right.w;
         node.gain = split_gain(moments.sums(), parts.left.sums()) * split.credit();
         return parts;

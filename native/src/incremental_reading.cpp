@@ -157,7 +157,9 @@ Tree IncrementalTree::as_tree() {
             node.feature = live.feature;
             node.gain = gain(live);
             node.missing_left = follows_missing_left(live);
+            node.saw_missing = live.saw_missing;
             if (rows_.kinds()[live.feature] == Kind::category) {
+                node.saw_missing = live.side_of[0] != kUnseen;
                 Sides sides;
                 for (std::uint32_t code = 0; code < live.side_of.size(); ++code) {
                     if (live.side_of[code] == kLeft) sides.left.push_back(code);

@@ -157,6 +157,11 @@ double TreeBootstrap::predict(std::uint32_t id, const double* context) {
     return lazy_predict(rows, all, settings_.growth, alpha(id), context);
 }
 
+Evidence TreeBootstrap::held_out(std::uint32_t id, const double* context) const {
+    return held_out_evidence(arms_[id].rows, settings_.growth, alpha(id), settings_.n_folds,
+                             context);
+}
+
 Tree TreeBootstrap::pruned(std::uint32_t id) {
     const Dataset& rows = data(arms_[id]);
     const Sample all = Sample::of(rows, std::span<const double>());

@@ -12,7 +12,9 @@ inline bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + st
 inline bool same_split(const Tree& a, const Node& x, const Tree& b, const Node& y) {
     if (x.feature != y.feature || x.right != y.right) return false;
     if (x.is_leaf()) return true;
-    if (x.missing_left != y.missing_left || (x.sides < 0) != (y.sides < 0)) return false;
+    if (x.missing_left != y.missing_left || x.saw_missing != y.saw_missing ||
+        (x.sides < 0) != (y.sides < 0))
+        return false;
     if (x.sides < 0) return x.threshold == y.threshold;
     return a.sides[x.sides].left == b.sides[y.sides].left &&
            a.sides[x.sides].right == b.sides[y.sides].right;

@@ -51,7 +51,7 @@ def chain() -> _core.Tree:
     contexts = np.arange(20_000.0).reshape(-1, 1)
     rewards = np.arange(20_000) % 2.0
     number = np.zeros(1, np.uint8)
-    return _core.Tree.fit(contexts, number, rewards, None, 2, 1, None, None, None)
+    return _core.Tree.fit(contexts, number, rewards, None, 2, 1, None, None, False, None)
 
 
 def test_a_chain_of_20000_rows_does_not_exhaust_the_stack(chain: _core.Tree) -> None:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "banditree/incremental.hpp"
+#include "banditree/posterior.hpp"
 #include "banditree/schedule.hpp"
 
 namespace banditree {
@@ -19,6 +20,11 @@ std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds);
 // leaf, if that is the root or if there are too few rows to validate on.
 double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_folds);
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds);
+
+// What rows say of the context's leaf that have not chosen it (see held_out_leaf), with rewards as
+// they are; nothing if there are too few rows.
+Evidence held_out_evidence(const RowStore& rows, const Growth& growth, double alpha,
+                           std::uint32_t n_folds, const double* context);
 
 // A tree on all rows of an arm, pruned at an alpha that is chosen again on schedule.
 class ArmTree {
@@ -37,6 +43,9 @@ class ArmTree {
     const RowStore& rows() const { return tree_.rows(); }
     const Moments& leaf(const double* context) { return tree_.pruned_leaf(context); }
     Tree pruned() { return tree_.pruned(); }
+    Evidence held_out(const double* context) const {
+        return held_out_evidence(tree_.rows(), growth_, alpha(), n_folds_, context);
+    }
 
  private:
     void validate();

@@ -24,4 +24,11 @@ struct CrossValidation {
 CrossValidation cross_validate(const Dataset& data, const Growth& growth, const PruningPath& path,
                                std::span<const std::uint32_t> folds, std::uint32_t n_folds);
 
+// The rows that fall into the context's leaf of a tree which did not see them: for each fold, the
+// tree is grown on the others and pruned at alpha, less their share. A leaf's own rows have chosen
+// it, and so look more extreme than further rows will be; these have not.
+Moments held_out_leaf(const Dataset& data, const Growth& growth, double alpha,
+                      std::span<const std::uint32_t> folds, std::uint32_t n_folds,
+                      const double* context);
+
 }  // namespace banditree

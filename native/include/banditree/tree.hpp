@@ -22,6 +22,7 @@ struct Node {
     std::int32_t right = -1;
     std::int32_t sides = -1;  // categories: index into Tree::sides
     bool missing_left = false;
+    bool saw_missing = false;  // when it was grown; else missing values follow the greater weight
 
     bool is_leaf() const { return feature < 0; }
 };

@@ -60,6 +60,7 @@ class TreeBootstrap {
     // What the tree on the rows as they are predicts.
     double predict(std::uint32_t arm, const double* context);
     Tree pruned(std::uint32_t arm);
+    Evidence held_out(std::uint32_t arm, const double* context) const;
 
     std::size_t n_arms() const { return arms_.size(); }
     const std::vector<Kind>& kinds() const { return kinds_; }

@@ -150,7 +150,7 @@ class TreeBootstrap(TreePolicy[A]):
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
         if self._is_untried(arm):
             return explain_leaf(self.reward, "always", 0, 0, 0)
-        return self._explain_leaf(self._core.tree(arm), row)
+        return self._explain_leaf(arm, row)
 
     def _state(self) -> Arrays:
         standings = [self._core.standing(arm) for arm in range(len(self._arms))]

@@ -108,4 +108,4 @@ class TreeHeuristic(TreePolicy[A]):
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
         if self._is_untried(arm):
             return explain_leaf(self.reward, "always", 0, 0, 0)
-        return self._explain_leaf(self._core.tree(arm), row)
+        return self._explain_leaf(arm, row)

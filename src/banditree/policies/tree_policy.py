@@ -127,12 +127,18 @@ class TreePolicy(Policy[A]):
         """Yield all trees of an arm that has learned something."""
         yield self._core.tree(arm)
 
-    def _explain_leaf(self, tree: _core.Tree, row: FloatArray) -> ArmExplanation:
-        """Return what the leaf of a row says of its arm."""
+    def _explain_leaf(self, arm: int, row: FloatArray) -> ArmExplanation:
+        """Return what the leaf of a row in an arm's tree says of the arm.
+
+        The rewards of the leaf have chosen it, so they look more extreme than further ones will be.
+        The interval is that of observations which a tree without them puts where the row is.
+        """
+        tree = self._core.tree(arm)
         way = way_of(tree, row)
         root = Tree._of(self._settings, self._encoder, tree).to_dict()
-        rule = rule_of(root, way.steps)
-        return explain_leaf(self.reward, rule, way.n, way.n * way.mean, way.cost)
+        held_out = explain_leaf(self.reward, "", *self._core.held_out(arm, row)).interval
+        interval = min(held_out[0], way.mean), max(held_out[1], way.mean)
+        return ArmExplanation(rule_of(root, way.steps), way.n, way.mean, interval)
 
     # The trees are a function of the observations, so these are all that is kept of them.
 

@@ -41,7 +41,7 @@ def nodes_to_dict(core: _core.Tree, encoder: Encoder) -> dict[str, Any]:
         {"n": int(n), "weight": weight, "mean": mean, "cost": cost}
         for n, weight, mean, cost, *_ in table
     ]
-    for i, (*_, gain, threshold, feature, right, side, missing_left) in enumerate(table):
+    for i, (*_, gain, threshold, feature, right, side, missing_left, _) in enumerate(table):
         if feature < 0:
             continue
         node = nodes[i]

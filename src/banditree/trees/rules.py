@@ -4,17 +4,17 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from banditree import _core
-from banditree.trees.drawing.wording import Wording
+from banditree.trees.drawing.wording import Rule, Wording
 from banditree.types import FloatArray
 
 Side: TypeAlias = Literal["left", "right"]
 
 
 class Step(NamedTuple):
-    """The side of a split that a row passes on, and whether for want of a value."""
+    """The side of a split that a row passes on, and whether missing values have passed there too."""
 
     side: Side
-    is_missing: bool
+    with_missing: bool
 
 
 class Way(NamedTuple):
@@ -32,7 +32,7 @@ def way_of(core: _core.Tree, row: FloatArray) -> Way:
     steps: list[Step] = []
     at = 0
     while True:
-        n, _, mean, cost, _, threshold, feature, right, side, missing_left = table[at]
+        n, _, mean, cost, _, threshold, feature, right, side, missing_left, saw_missing = table[at]
         if feature < 0:
             return Way(steps, int(n), mean, cost)
         value = float(row[int(feature)])
@@ -42,20 +42,24 @@ def way_of(core: _core.Tree, row: FloatArray) -> Way:
         # A category that the node has not seen counts as missing.
         is_missing = not is_left and not is_right
         goes_left = is_left or (is_missing and bool(missing_left))
-        steps.append(Step("left" if goes_left else "right", is_missing))
+        with_missing = is_missing or (bool(saw_missing) and goes_left == bool(missing_left))
+        steps.append(Step("left" if goes_left else "right", with_missing))
         at = at + 1 if goes_left else int(right)
 
 
 def rule_of(root: dict[str, Any], steps: list[Step]) -> str:
     """Return the conditions on the way, of each feature only the tightest; "always" for none."""
     wording = Wording.of(root)
-    tightest: dict[tuple[Any, str], str] = {}
+    tightest: dict[tuple[Any, str], Rule] = {}
+    admits_missing: dict[Any, bool] = {}
     node = root
-    for side, is_missing in steps:
-        rule = wording.rule(node, side)
-        rule = replace(rule, or_missing=rule.or_missing and is_missing)
+    for side, with_missing in steps:
+        name, rule = node["feature"], wording.rule(node, side)
         # Further down on the way, a condition of the same form can only be narrower.
         form = "list" if rule.relation in ("in", "is", "") else rule.relation
-        tightest[node["feature"], form] = rule.text(name_room=40, list_room=60)
+        tightest[name, form] = rule
+        # A missing value must have passed all splits of the feature.
+        admits_missing[name] = admits_missing.get(name, True) and rule.or_missing and with_missing
         node = node[side]
-    return " and ".join(tightest.values()) or "always"
+    rules = (replace(rule, or_missing=admits_missing[name]) for (name, _), rule in tightest.items())
+    return " and ".join(rule.text(name_room=40, list_room=60) for rule in rules) or "always"

@@ -354,11 +354,11 @@ class TreeHeuristic:
         """Contexts and rewards of the arm."""
 
     @property
-    def spread(self) -> tuple[float, float, float]:
-        """Number, mean and squared error of all rewards."""
+    def spread(self) -> tuple[float, float, float, float, float]:
+        """Number, mean, squared error, smallest and largest of all rewards."""
 
     @spread.setter
-    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
 
 class TreeBootstrap:
     def __init__(
@@ -435,11 +435,11 @@ class TreeBootstrap:
         """Contexts and rewards of the arm."""
 
     @property
-    def spread(self) -> tuple[float, float, float]:
-        """Number, mean and squared error of all rewards."""
+    def spread(self) -> tuple[float, float, float, float, float]:
+        """Number, mean, squared error, smallest and largest of all rewards."""
 
     @spread.setter
-    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
     def draws(
         self,
         arm: int,
@@ -459,7 +459,7 @@ class TreeBootstrap:
         ],
     ) -> float: ...
     def tree(self, arm: int) -> Tree: ...
-    def standing(self, arm: int) -> tuple[int, bool]: ...
+    def standing(self, arm: int) -> tuple[int, bool, float]: ...
     def restore(
         self,
         arm: int,
@@ -470,7 +470,7 @@ class TreeBootstrap:
         rewards: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        standing: tuple[int, bool],
+        standing: tuple[int, bool, float],
     ) -> None: ...
     def is_cold(self, arm: int) -> bool: ...
     def alpha(self, arm: int) -> float:
@@ -522,6 +522,7 @@ class OnlineTreeBootstrap:
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
     def tree(self, arm: int, replica: int) -> Tree: ...
+    def is_cold(self, arm: int) -> bool: ...
     def members(
         self, arm: int, row: int
     ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
@@ -565,11 +566,11 @@ class OnlineTreeBootstrap:
         """Contexts and rewards of the arm."""
 
     @property
-    def spread(self) -> tuple[float, float, float]:
-        """Number, mean and squared error of all rewards."""
+    def spread(self) -> tuple[float, float, float, float, float]:
+        """Number, mean, squared error, smallest and largest of all rewards."""
 
     @spread.setter
-    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
 
 class BanditForest:
     def __init__(

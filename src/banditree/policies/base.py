@@ -41,7 +41,9 @@ class Policy(ABC):
     arms
         The options: distinct strings or whole numbers.
     reward
-        "binary" for rewards between 0 and 1, "continuous" for any finite number.
+        "binary" for rewards of 0 and 1, "continuous" for any finite number. "binary" also takes
+        what lies between, as a success of that probability: where such rewards vary little,
+        "continuous" learns much faster.
     categorical
         Names of features whose numbers are categories.
     seed

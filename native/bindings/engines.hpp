@@ -95,24 +95,25 @@ auto decide_many(Engine& engine, const DoubleMatrix& contexts, const IntArray& e
     return banditree::to_numpy(std::move(chosen));
 }
 
-using SpreadValues = std::tuple<double, double, double>;
+using SpreadValues = std::tuple<double, double, double, double, double>;
 
 template <class Engine>
 SpreadValues spread(Engine& engine) {
     const banditree::Spread& spread = engine.spread();
-    return {spread.n, spread.mean, spread.squared_error};
+    return {spread.n, spread.mean, spread.squared_error, spread.lowest, spread.highest};
 }
 
 template <class Engine>
 void set_spread(Engine& engine, const SpreadValues& values) {
-    const auto& [n, mean, squared_error] = values;
+    const auto& [n, mean, squared_error, lowest, highest] = values;
     // With others draws would be no numbers, and no arm could lead.
     if (!(std::isfinite(n) && n >= 0 && std::isfinite(mean) && std::isfinite(squared_error) &&
-          squared_error >= 0))
+          squared_error >= 0 && std::abs(lowest) <= banditree::kLargest &&
+          std::abs(highest) <= banditree::kLargest && lowest <= highest))
         throw std::invalid_argument(
-            "a spread is three finite numbers: the number of rewards, their mean and squared "
-            "error, of which the first and last are not negative");
-    engine.spread() = {n, mean, squared_error};
+            "a spread is five finite numbers: the number of rewards, their mean, squared error, "
+            "smallest and largest, of which the first and third are not negative");
+    engine.spread() = {n, mean, squared_error, lowest, highest};
 }
 
 // What every engine offers under the same name.
@@ -141,5 +142,5 @@ void bind_engine(nanobind::class_<Engine>& bound) {
             },
             "arm"_a, "Contexts and rewards of the arm.")
         .def_prop_rw("spread", &spread<Engine>, &set_spread<Engine>,
-                     "Number, mean and squared error of all rewards.");
+                     "Number, mean, squared error, smallest and largest of all rewards.");
 }

@@ -70,6 +70,12 @@ void bind_online_tree_bootstrap(nb::module_& m) {
              "eligible"_a.noconvert(), "random"_a)
         .def("predictions", &predictions, "arm"_a, "context"_a.noconvert())
         .def("tree", &tree, "arm"_a, "replica"_a)
+        .def(
+            "is_cold",
+            [](const OnlineTreeBootstrap& engine, std::int64_t arm) {
+                return engine.is_cold(as_arm(engine, arm));
+            },
+            "arm"_a)
         .def("members", &members, "arm"_a, "row"_a);
     bind_engine(bound);
 }

@@ -16,7 +16,7 @@ using namespace banditree;
 
 namespace {
 
-using Standing = std::tuple<std::uint32_t, bool>;
+using Standing = std::tuple<std::uint32_t, bool, double>;
 
 void construct(TreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
@@ -79,7 +79,7 @@ auto held_out(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& contex
 
 Standing standing(TreeBootstrap& engine, std::int64_t arm) {
     const TreeBootstrap::Standing& standing = engine.standing(as_arm(engine, arm));
-    return {standing.failures, standing.settled};
+    return {standing.failures, standing.settled, standing.alpha};
 }
 
 void restore(TreeBootstrap& engine, std::int64_t arm, const DoubleMatrix& contexts,
@@ -89,9 +89,10 @@ void restore(TreeBootstrap& engine, std::int64_t arm, const DoubleMatrix& contex
     check_contexts(matrix, engine.kinds());
     check_length(rewards.shape(0), matrix.rows, "rewards");
     for (const double reward : as_span(rewards)) check_reward(reward);
-    const auto [failures, settled] = standing;
+    const auto [failures, settled, alpha] = standing;
+    if (!(alpha >= 0)) throw std::invalid_argument("alpha must not be negative");
     if (engine.rows(id).n_rows() > 0) throw std::invalid_argument("the arm cannot be restored");
-    engine.restore(id, matrix, as_span(rewards), {failures, settled});
+    engine.restore(id, matrix, as_span(rewards), {failures, settled, alpha});
 }
 
 void bind_parts(nb::class_<TreeBootstrap>& bound) {

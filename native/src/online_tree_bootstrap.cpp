@@ -96,13 +96,26 @@ void OnlineTreeBootstrap::validate(Arm& arm) {
 }
 
 std::uint32_t OnlineTreeBootstrap::decide(const double* context, ArmIndices eligible, Rng& rng) {
+    const bool any_cold = std::any_of(eligible.begin(), eligible.end(), [&](auto id) {
+        return is_cold(static_cast<std::uint32_t>(id));
+    });
     Leader leader(rng);
     for (const auto id : eligible) {
         const auto arm = static_cast<std::uint32_t>(id);
+        if (any_cold) {
+            leader.offer(arm, is_cold(arm));
+            continue;
+        }
         const auto replica = static_cast<std::uint32_t>(rng.integer(settings_.n_replicas));
         leader.offer(arm, predict(arm, replica, context));
     }
     return leader.arm();
+}
+
+bool OnlineTreeBootstrap::is_cold(std::uint32_t arm) const {
+    const auto& replicas = arms_[arm].replicas;
+    return std::all_of(replicas.begin(), replicas.end(),
+                       [](const auto& replica) { return replica->n_rows() == 0; });
 }
 
 double OnlineTreeBootstrap::predict(std::uint32_t arm, std::uint32_t i, const double* context) {

@@ -80,12 +80,27 @@ bool RowStore::renew() {
 bool RowStore::move_offset() {
     const double offset = offset_of(lowest_, highest_);
     if (offset == data_.offset) return false;
-    const std::size_t n = n_rows();
     data_.offset = offset;
+    retake_rewards();
+    return true;
+}
+
+void RowStore::retake_rewards() {
     data_.binary = true;
     data_.y.clear();
-    for (std::size_t i = 0; i < n; ++i) data_.push_reward(rewards_.at(i));
-    return true;
+    for (std::size_t i = 0; i < rewards_.size(); ++i) data_.push_reward(rewards_.at(i));
+}
+
+void RowStore::replace_first_rewards(std::span<const double> rewards) {
+    auto all = rewards_.first(rewards_.size());
+    std::copy(rewards.begin(), rewards.end(), all.begin());
+    rewards_ = RawColumn();
+    for (const double reward : all) rewards_.push(reward);
+    const auto [low, high] = std::minmax_element(all.begin(), all.end());
+    lowest_ = *low;
+    highest_ = *high;
+    data_.offset = offset_of(lowest_, highest_);
+    retake_rewards();
 }
 
 void RowStore::renew_bins() {

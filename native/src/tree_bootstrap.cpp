@@ -1,7 +1,6 @@
 #include "banditree/tree_bootstrap.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "banditree/arm_tree.hpp"
 #include "banditree/cross_validation.hpp"
@@ -41,7 +40,7 @@ void TreeBootstrap::learn_many(ArmIndices arms, const Matrix& contexts,
         take(arm, {contexts.data + i * contexts.columns, contexts.columns}, rewards[i]);
         // Alpha is chosen at the last point of the schedule only; those before would be forgotten.
         const std::size_t end = ends[static_cast<std::size_t>(arms[i])];
-        if (arm.rows.n_rows() == last_point(arm.price.chosen_at, end)) settle(arm);
+        if (arm.rows.n_rows() == last_point(arm.validated_at, end)) settle(arm);
     }
     for (Arm& arm : arms_)
         if (arm.rows.n_rows() > 0) settle(arm);
@@ -51,41 +50,47 @@ void TreeBootstrap::restore(std::uint32_t id, const Matrix& contexts,
                             std::span<const double> rewards, const Standing& standing) {
     Arm& arm = arms_[id];
     arm.standing = standing;
-    const std::size_t point = last_point(0, contexts.rows);
+    arm.validated_at = last_point(0, contexts.rows);
     for (std::size_t i = 0; i < contexts.rows; ++i) {
         arm.rows.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
-        if (i + 1 == point) settle(arm);
+        if (i + 1 == arm.validated_at) arm.rows.renew();
     }
-    if (contexts.rows > 0) settle(arm);
+    arm.rows.renew();
+    arm.exact = Dataset();
 }
 
 void TreeBootstrap::take(Arm& arm, std::span<const double> context, double reward) {
-    if (settings_.cold_start == ColdStart::prior && arm.rows.n_rows() == 0)
-        make_up(arm, context, reward);
     judge(arm, reward);
+    const bool widens = spread_.n == 0 || reward < spread_.lowest || reward > spread_.highest;
     spread_.add(reward);
+    if (settings_.cold_start == ColdStart::prior) {
+        if (widens && !settings_.binary) follow_range();
+        if (arm.rows.n_rows() == 0)
+            for (const double made_up : this->made_up()) arm.rows.append(context, made_up, 1.0);
+    }
     arm.rows.append(context, reward, 1.0);
 }
 
-// One success and one failure; of continuous rewards, the first one plus and minus a standard
-// deviation of all rewards so far.
-void TreeBootstrap::make_up(Arm& arm, std::span<const double> context, double reward) {
-    double high = 1, low = 0;
-    if (!settings_.binary) {
-        const double deviation = std::sqrt(spread_.variance());
-        const double away = deviation > 0 ? deviation : std::max(1.0, std::abs(reward));
-        high = reward + away;
-        low = reward - away;
+// One success and one failure; of continuous rewards, the highest and the lowest of all arms.
+std::array<double, 2> TreeBootstrap::made_up() const {
+    if (settings_.binary) return {1, 0};
+    return {spread_.highest, spread_.lowest};
+}
+
+void TreeBootstrap::follow_range() {
+    for (Arm& arm : arms_) {
+        if (arm.rows.n_rows() == 0) continue;
+        arm.rows.replace_first_rewards(made_up());
+        arm.exact = Dataset();
     }
-    arm.rows.append(context, high, 1.0);
-    arm.rows.append(context, low, 1.0);
 }
 
 // A success is a reward above 0; of continuous rewards, one above the mean of those before.
 void TreeBootstrap::judge(Arm& arm, double reward) {
     Standing& standing = arm.standing;
     if (standing.settled) return;
-    const bool success = reward > (settings_.binary ? 0 : spread_.mean);
+    const bool first = !settings_.binary && spread_.n == 0;
+    const bool success = !first && reward > (settings_.binary ? 0 : spread_.mean);
     standing.failures = success ? 0 : standing.failures + 1;
     standing.settled = success || standing.failures >= settings_.patience;
 }
@@ -94,17 +99,23 @@ void TreeBootstrap::judge(Arm& arm, double reward) {
 void TreeBootstrap::settle(Arm& arm) {
     arm.rows.renew();
     arm.exact = Dataset();
-    const std::size_t n = arm.rows.n_rows();
-    if (last_point(arm.price.chosen_at, n) == arm.price.chosen_at) return;
-    const bool scheduled = settings_.pruning == Pruning::scheduled;
-    arm.price = LeafPrice::chosen(
-        scheduled ? choose_alpha(data(arm), settings_.growth, settings_.n_folds) : 0, n);
+    const std::size_t point = last_point(arm.validated_at, arm.rows.n_rows());
+    if (point == arm.validated_at) return;
+    arm.validated_at = point;
+    // On every fit, alpha is that of the resample; this one is for the tree on the rows themselves.
+    if (settings_.pruning != Pruning::none)
+        arm.standing.alpha = choose_alpha(data(arm), settings_.growth, settings_.n_folds);
 }
 
 const Dataset& TreeBootstrap::data(Arm& arm) {
     if (!arm.rows.exact()) return arm.rows.data();
     if (arm.exact.n_rows() == 0) arm.exact = arm.rows.snapshot();
     return arm.exact;
+}
+
+double TreeBootstrap::alpha(std::uint32_t id) const {
+    const Arm& arm = arms_[id];
+    return LeafPrice::chosen(arm.standing.alpha, arm.validated_at).alpha(arm.rows.n_rows());
 }
 
 bool TreeBootstrap::is_cold(std::uint32_t id) const {

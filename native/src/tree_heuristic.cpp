@@ -29,11 +29,15 @@ void TreeHeuristic::learn_many(ArmIndices arms, const Matrix& contexts,
 }
 
 std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, Rng& rng) {
+    std::vector<Evidence> leaves;
+    leaves.reserve(eligible.size());
+    for (const auto id : eligible)
+        leaves.push_back(evidence(static_cast<std::uint32_t>(id), context));
+    const double noise = noise_of(leaves);
     Leader leader(rng);
-    for (const auto id : eligible) {
-        const auto arm = static_cast<std::uint32_t>(id);
-        leader.offer(arm, posterior_.draw(evidence(arm, context), spread_, rng));
-    }
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+        leader.offer(static_cast<std::uint32_t>(eligible[i]),
+                     posterior_.draw(leaves[i], spread_, noise, rng));
     return leader.arm();
 }
 

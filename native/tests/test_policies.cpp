@@ -269,6 +269,59 @@ TEST(made_up_rows_come_first_and_patience_ends) {
     CHECK(!until.is_cold(0) && until.standing(0).failures == 2);
 }
 
+TEST(made_up_continuous_rewards_follow_the_range_of_all_arms) {
+    auto settings = bootstrap_settings(4, TreeBootstrap::Pruning::every_fit);
+    settings.cold_start = TreeBootstrap::ColdStart::prior;
+    settings.binary = false;
+    TreeBootstrap engine(settings);
+    for (int arm = 0; arm < 2; ++arm) engine.add_arm();
+    engine.set_kinds(kKinds);
+    const Values context{1, 2, 3};
+    engine.learn(0, context, 0.5);
+    CHECK(engine.rows(0).reward(0) == 0.5 && engine.rows(0).reward(1) == 0.5);
+    engine.learn(1, context, -3);
+    engine.learn(1, context, 1000);
+    for (std::uint32_t arm = 0; arm < 2; ++arm) {
+        CHECK(engine.rows(arm).reward(0) == 1000 && engine.rows(arm).reward(1) == -3);
+        const Dataset& data = engine.rows(arm).data();
+        for (std::size_t i = 0; i < data.n_rows(); ++i)
+            CHECK(data.offset + data.y[i] == engine.rows(arm).reward(i));
+        CHECK(data.offset == 0);
+    }
+}
+
+TEST(arms_that_no_replica_knows_come_first) {
+    OnlineTreeBootstrap::Settings settings;
+    settings.n_replicas = 1;
+    OnlineTreeBootstrap engine(settings);
+    for (int arm = 0; arm < 2; ++arm) engine.add_arm();
+    engine.set_kinds(kKinds);
+    const Values context{1, 2, 3};
+    const std::vector<std::int64_t> arms{0, 1};
+    Rng rng(5);
+    for (std::size_t row = 0; engine.is_cold(0); ++row) {
+        engine.learn(0, context, 1);
+        CHECK(engine.is_cold(0) == !engine.members(0, row)[0]);
+    }
+    for (int i = 0; i < 20; ++i) CHECK(engine.decide(context.data(), arms, rng) == 1);
+}
+
+TEST(a_leaf_that_never_paid_has_heavy_tails) {
+    Posterior posterior;
+    posterior.binary = false;
+    Spread all;
+    for (const double reward : {0.0, 2.0, 2.0, 0.0}) all.add(reward);
+    CHECK(all.lowest == 0 && all.highest == 2);
+    const StudentLaw never = posterior.student({9, 0, 0}, all, 0.25);
+    CHECK(never.freedom == 0.5);
+    CHECK_NEAR(never.scale, 60 * 0.5 / 10, 1e-12);
+    CHECK(posterior.student({9, 0, 0}, all, 0).freedom == 11);
+    CHECK(posterior.student({9, 18, 0}, all, 0.25).freedom == 11);
+    CHECK(posterior.student({1, 0, 0}, all, 0.25).freedom == 3);
+    // Three payoffs of 1 among 21 rewards.
+    CHECK_NEAR(posterior.student({21, 3, 18.0 / 7}, all, 0.25).freedom, 5, 1e-12);
+}
+
 TEST(the_bootstrap_learns_many_as_it_learns_each) {
     Rng rng(50);
     for (const std::uint32_t max_bins : {0u, 5u}) {

@@ -317,6 +317,13 @@ class TreeHeuristic:
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
     def tree(self, arm: int) -> Tree: ...
+    def held_out(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> tuple[float, float, float]: ...
     def alpha(self, arm: int) -> float:
         """What the arm's tree is pruned at."""
 
@@ -361,11 +368,11 @@ class TreeHeuristic:
         """Contexts and rewards of the arm."""
 
     @property
-    def spread(self) -> tuple[float, float, float]:
-        """Number, mean and squared error of all rewards."""
+    def spread(self) -> tuple[float, float, float, float, float]:
+        """Number, mean, squared error, smallest and largest of all rewards."""
 
     @spread.setter
-    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
 
 class TreeBootstrap:
     def __init__(
@@ -443,11 +450,11 @@ class TreeBootstrap:
         """Contexts and rewards of the arm."""
 
     @property
-    def spread(self) -> tuple[float, float, float]:
-        """Number, mean and squared error of all rewards."""
+    def spread(self) -> tuple[float, float, float, float, float]:
+        """Number, mean, squared error, smallest and largest of all rewards."""
 
     @spread.setter
-    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
     def draws(
         self,
         arm: int,
@@ -467,7 +474,14 @@ class TreeBootstrap:
         ],
     ) -> float: ...
     def tree(self, arm: int) -> Tree: ...
-    def standing(self, arm: int) -> tuple[int, bool]: ...
+    def held_out(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> tuple[float, float, float]: ...
+    def standing(self, arm: int) -> tuple[int, bool, float]: ...
     def restore(
         self,
         arm: int,
@@ -478,7 +492,7 @@ class TreeBootstrap:
         rewards: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        standing: tuple[int, bool],
+        standing: tuple[int, bool, float],
     ) -> None: ...
     def is_cold(self, arm: int) -> bool: ...
     def alpha(self, arm: int) -> float:
@@ -531,6 +545,7 @@ class OnlineTreeBootstrap:
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
     def tree(self, arm: int, replica: int) -> Tree: ...
+    def is_cold(self, arm: int) -> bool: ...
     def members(
         self, arm: int, row: int
     ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
@@ -574,11 +589,11 @@ class OnlineTreeBootstrap:
         """Contexts and rewards of the arm."""
 
     @property
-    def spread(self) -> tuple[float, float, float]:
-        """Number, mean and squared error of all rewards."""
+    def spread(self) -> tuple[float, float, float, float, float]:
+        """Number, mean, squared error, smallest and largest of all rewards."""
 
     @spread.setter
-    def spread(self, arg: tuple[float, float, float], /) -> None: ...
+    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
 
 class BanditForest:
     def __init__(

@@ -205,7 +205,7 @@ class EnginePlayer(StrictPlayer):
         name = draw.one_of(("tree", "alpha", "edges", "standing", "is_cold", "n_rows", "rows"))
         online = name == "tree" and isinstance(kept.thing, _core.OnlineTreeBootstrap)
         self.on_engine(kept, name, *((arm, draw.mostly(0, 0.2)) if online else (arm,)))
-        full, spread = f"_core.{type(kept.thing).__name__}.spread", (10.0, 0.5, 2.0)
+        full, spread = f"_core.{type(kept.thing).__name__}.spread", (10.0, 0.5, 2.0, -1.0, 1.0)
         self.call(full, lambda: (getattr(kept.thing, "spread", 0), getattr(kept.thing, "bytes", 0)))
         if draw.chance(0.05) and hasattr(kept.thing, "spread"):
             self.call(full, setattr, kept.thing, "spread", draw.mostly(spread, 0.3))

@@ -174,7 +174,7 @@ def test_one_class_in_the_resample_is_no_error() -> None:
     assert policy.expected_rewards([2]) == {"golf": 1.0, "tennis": 0.0}
     assert set(policy.decide_many([[2]] * 20)) == {"golf"}
     policy.learn([3], "tennis", 1)  # resamples have one class or two
-    assert 0 < policy.propensities([2], draws=16)["tennis"] < 1
+    assert 0 < policy.propensities([2], draws=200)["tennis"] < 1
 
 
 def test_a_share_of_a_success_is_drawn_as_one() -> None:

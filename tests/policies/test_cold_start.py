@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -142,21 +143,74 @@ def rewards_of(policy: Any, arm: int) -> list[float]:
 
 
 @BOTH
-def test_made_up_continuous_rewards(make: Make) -> None:
+def test_made_up_continuous_rewards_are_the_range_of_all_arms(make: Make) -> None:
     policy = make(["golf", "tennis", "chess"], reward="continuous")
-    teach(policy, "golf", 7.0, 3.0)  # the first of all: no deviation is known
-    teach(policy, "tennis", 1.5)
-    teach(policy, "chess", -2.0)
-    first, second = np.std([7, 3]), np.std([7, 3, 1.5])
-    assert rewards_of(policy, 0) == [14.0, 0.0, 7.0, 3.0]
-    assert rewards_of(policy, 1) == pytest.approx([1.5 + first, 1.5 - first, 1.5])
-    assert rewards_of(policy, 2) == pytest.approx([-2 + second, -2 - second, -2.0])
+    teach(policy, "golf", 7.0)
+    assert rewards_of(policy, 0) == [7.0, 7.0, 7.0]
+    teach(policy, "golf", 3.0)
+    teach(policy, "tennis", 4.5)
+    assert rewards_of(policy, 0) == [7.0, 3.0, 7.0, 3.0]
+    assert rewards_of(policy, 1) == [7.0, 3.0, 4.5]
+    teach(policy, "chess", -2.5)
+    assert rewards_of(policy, 0) == [7.0, -2.5, 7.0, 3.0]
+    assert rewards_of(policy, 1) == [7.0, -2.5, 4.5]
+    assert rewards_of(policy, 2) == [7.0, -2.5, -2.5]
+
+
+@BOTH
+def test_a_saved_policy_goes_on_after_made_up_rewards_have_moved(make: Make) -> None:
+    """Its alphas are those of the rewards as they were when they were chosen."""
+    policy = make(["golf", "tennis"], reward="continuous")
+    random = np.random.default_rng(3)
+    for step in range(60):
+        x = float(random.normal())
+        policy.learn({"x": x}, ["golf", "tennis"][step % 2], float(random.normal() + (x > 0)))
+    policy.learn({"x": 0.0}, "golf", 50.0)
+    again = pickle.loads(pickle.dumps(policy))
+    contexts = [{"x": x} for x in np.linspace(-2, 2, 60)]
+    if isinstance(policy, bt.TreeBootstrap):
+        alphas = [[p._core.alpha(arm) for arm in range(2)] for p in (policy, again)]
+        assert alphas[0] == alphas[1]
+    assert again.decide_many(contexts) == policy.decide_many(contexts)
+
+
+def played(policy: Any, scale: float, shift: float, steps: int = 150) -> list[Any]:
+    """Decide and learn; rewards are 64ths, so that no unit here rounds them."""
+    random = np.random.default_rng(8)
+    chosen = []
+    for _ in range(steps):
+        context = {"x": int(random.integers(4))}
+        chosen.append(policy.decide(context))
+        noise = round(64 * random.normal()) / 64
+        policy.learn(context, chosen[-1], scale * (policy.arms.index(chosen[-1]) + noise) + shift)
+    return chosen
+
+
+@BOTH
+@COLD_STARTS
+@pytest.mark.parametrize(("scale", "shift"), [(1, 1024), (2**-10, 0), (1024, -5)])
+def test_the_unit_of_continuous_rewards_is_nothing(
+    make: Make, cold_start: str, scale: float, shift: float
+) -> None:
+    options = {"reward": "continuous", "cold_start": cold_start}
+    policy, same = (make(["golf", "tennis", "chess"], **options) for _ in range(2))
+    expected = played(policy, 1, 0)
+    assert played(same, scale, shift) == expected
+    assert expected[-50:].count("chess") > 30
+
+
+@BOTH
+def test_the_first_of_all_continuous_rewards_is_no_success(make: Make) -> None:
+    policy = make(["golf", "tennis"], reward="continuous", cold_start="until_success")
+    teach(policy, "tennis", 100.0)
+    teach(policy, "golf", 101.0)
+    assert set(decisions(policy, 20)) == {"tennis"}
 
 
 @BOTH
 def test_a_continuous_success_beats_the_mean_of_those_before(make: Make) -> None:
     policy = make(["golf", "tennis"], reward="continuous", cold_start="until_success")
-    teach(policy, "golf", 10.0, 20.0)
+    teach(policy, "golf", 10.0, 20.0)  # of which the second is a success
     for reward in (15.0, 14.9, 3.0):  # the means before: 15, 15, 14.975
         teach(policy, "tennis", reward)
         assert set(decisions(policy, 20)) == {"tennis"}

@@ -160,7 +160,10 @@ def test_replicas_are_counted_from_0() -> None:
 
 
 def enumerated(policy: bt.OnlineTreeBootstrap, context: Any) -> dict[str, float]:
-    """Take every combination of one replica per arm in turn."""
+    """Take every combination of one replica per arm in turn; arms that no replica knows first."""
+    cold = [arm for arm in ARMS if policy._core.is_cold(policy._arms.index(arm))]
+    if cold:
+        return {arm: (arm in cold) / len(cold) for arm in ARMS}
     row = policy._encoder.encode_one(context)
     predictions = [policy._core.predictions(arm, row).tolist() for arm in range(len(ARMS))]
     wins = dict.fromkeys(ARMS, 0.0)
@@ -187,6 +190,44 @@ def test_decisions_follow_the_propensities() -> None:
         expected = enumerated(policy, context)
         assert len([p for p in expected.values() if p > 0]) > 1
         assert_frequencies(policy.decide_many([context] * 20_000), expected)
+
+
+def test_untried_arms_come_first() -> None:
+    policy = bt.OnlineTreeBootstrap(ARMS, seed=5)
+    policy.learn_many([[1]] * 40, [ARMS[0]] * 40, [1] * 40)
+    halves = {ARMS[0]: 0.0, ARMS[1]: 0.5, ARMS[2]: 0.5}
+    assert policy.propensities([1]) == halves
+    assert_frequencies(policy.decide_many([[1]] * 2_000), halves)
+    policy.learn([1], ARMS[1], 0)
+    assert policy.propensities([1]) == {ARMS[0]: 0.0, ARMS[1]: 0.0, ARMS[2]: 1.0}
+    policy.learn([1], ARMS[2], 0)
+    assert set(policy.decide_many([[1]] * 100)) == {ARMS[0]}
+
+
+def test_an_arm_that_no_replica_knows_is_untried() -> None:
+    """With one replica, half of all first observations enter none."""
+    for seed in range(8):
+        policy = bt.OnlineTreeBootstrap(["golf", "tennis"], replicas=1, seed=seed)
+        policy.learn_many([[1]] * 30, ["golf"] * 30, [1] * 30)
+        n = 0
+        while policy.propensities([1])["tennis"] == 1.0:
+            assert policy.decide([1]) == "tennis"
+            policy.learn([1], "tennis", 0)
+            n += 1
+        entered = [bool(policy._core.members(1, row)[0]) for row in range(n)]
+        assert entered == [False] * (n - 1) + [True]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_arm_is_tried_beside_good_ones(seed: int) -> None:
+    policy = bt.OnlineTreeBootstrap(["a", "b", "c"], seed=seed)
+    random = np.random.default_rng(seed)
+    chosen = []
+    for _ in range(10):
+        chosen.append(policy.decide({}))
+        chance = {"a": 0.8, "b": 0.85, "c": 0.95}[chosen[-1]]
+        policy.learn({}, chosen[-1], int(random.random() < chance))
+    assert set(chosen[:3]) == {"a", "b", "c"}
 
 
 def test_an_arm_that_joins_is_believed_to_be_as_good_as_the_prior_says() -> None:

@@ -1,4 +1,4 @@
-"""What is believed of a leaf: Beta and normal-inverse-gamma laws, and the draws from them."""
+"""What is believed of a leaf: Beta and Student laws, and the draws from them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from scipy import integrate, stats
 
 import banditree as bt
 from banditree._core import Generator
-from banditree.policies.posterior import Evidence, beta_law, student_law
+from banditree.policies.posterior import (
+    Evidence,
+    Overall,
+    beta_law,
+    effective_payoffs,
+    student_law,
+)
 from policies.laws import assert_distributed, assert_frequencies
 from policies.tree_streams import ARMS, Stream, mixed_stream
 
 REWARDS = st.floats(-1e3, 1e3)
 
 
-def evidence_of(rewards: list[list[float]], overall: tuple[float, float]) -> Evidence:
+def evidence_of(rewards: list[list[float]], overall: Overall) -> Evidence:
     return Evidence(
         np.array([float(len(own)) for own in rewards]),
         np.array([float(sum(own)) for own in rewards]),
@@ -31,32 +37,59 @@ def evidence_of(rewards: list[list[float]], overall: tuple[float, float]) -> Evi
 # ---- the laws ----
 
 
-def updated(rewards: list[float], overall: tuple[float, float]) -> tuple[float, float, float]:
+def updated(rewards: list[float], overall: Overall) -> tuple[float, float]:
     """Take in one reward after the other: the textbook update of a normal-inverse-gamma law."""
-    mean, weight, shape, rate = overall[0], 1.0, 1.0, overall[1]
+    mean, weight, shape, rate = overall.mean, 1.0, 1.0, overall.variance
     for reward in rewards:
         rate += weight * (reward - mean) ** 2 / (2 * (weight + 1))
         mean = (weight * mean + reward) / (weight + 1)
         weight, shape = weight + 1, shape + 0.5
-    return mean, np.sqrt(rate / (shape * weight)), 2 * shape
+    return mean, np.sqrt(rate / (shape * weight))
 
 
 @given(st.lists(REWARDS, max_size=30), REWARDS, st.floats(1e-3, 1e6))
 def test_the_student_law_is_the_textbook_update(
     rewards: list[float], centre: float, variance: float
 ) -> None:
-    location, scale, freedom = student_law(evidence_of([rewards], (centre, variance)))
-    expected = updated(rewards, (centre, variance))
-    assert (location[0], scale[0], freedom[0]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    """Far above the lowest reward all rewards are payoffs, and nothing is widened."""
+    overall = Overall(centre, variance, -1e9, 1e9)
+    location, scale, freedom = student_law(evidence_of([rewards], overall))
+    expected = (*updated(rewards, overall), 2.0 + len(rewards))
+    assert (location[0], scale[0], freedom[0]) == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
 def test_a_leaf_without_rewards_has_the_law_of_all() -> None:
-    location, scale, freedom = student_law(evidence_of([[]], (3.0, 4.0)))
+    location, scale, freedom = student_law(evidence_of([[]], Overall(3.0, 4.0, -1.0, 9.0)))
     assert (location[0], scale[0], freedom[0]) == (3.0, 2.0, 2.0)
 
 
+@pytest.mark.parametrize("payoffs", [1, 3, 10])
+def test_equal_payoffs_among_lowest_rewards_are_counted(payoffs: int) -> None:
+    rewards = [5.0] * payoffs + [2.0] * 40
+    overall = Overall(2.3, 1.0, 2.0, 30.0)
+    assert effective_payoffs(evidence_of([rewards], overall))[0] == pytest.approx(payoffs)
+    location, scale, freedom = student_law(evidence_of([rewards], overall))
+    plain = updated(rewards, overall)
+    assert location[0] == pytest.approx(plain[0])
+    assert scale[0] ** 2 == pytest.approx(plain[1] ** 2 * (1 + 2 / payoffs - 2 / len(rewards)))
+    assert freedom[0] == pytest.approx(2 + payoffs)
+
+
+def test_what_never_paid_beside_noise_may_pay_much() -> None:
+    overall = Overall(1.0, 0.5, 0.0, 2.0)
+    rewards = [[0.0] * 9, [0.0, 2.0] * 8, [2.0] * 5, [0.0]]
+    _, scale, freedom = student_law(evidence_of(rewards, overall))
+    noise = 16 / (9 + 16 + 5 + 1)
+    assert (scale[0], freedom[0]) == (pytest.approx(60 * np.sqrt(noise) / 10), 0.5)
+    # Not what varies, what is constant above the lowest, or what was tried once.
+    assert (freedom[1:] > 2).all()
+    # Nor where nothing varies within an arm: there, constants are what rewards are.
+    _, _, certain = student_law(evidence_of([[0.0] * 9, [2.0] * 5], overall))
+    assert certain.tolist() == [11.0, 7.0]
+
+
 def test_the_beta_law_counts_shares_of_a_success() -> None:
-    evidence = Evidence(np.array([4.0]), np.array([1.5]), np.array([0.0]), (0.0, 0.0))
+    evidence = Evidence(np.array([4.0]), np.array([1.5]), np.array([0.0]), Overall())
     assert [shape[0] for shape in beta_law(evidence, (2.0, 3.0))] == [3.5, 5.5]
 
 
@@ -83,7 +116,9 @@ def leaf_evidence(policy: bt.TreeHeuristic, context: Any, stream: Stream) -> Evi
     leaves = policy._core.evidence(policy._encoder.encode_one(context), np.arange(len(ARMS)))
     assert leaves[0].tolist() == [known[arm].n for arm in ARMS]
     assert (leaves[1] / leaves[0]).tolist() == pytest.approx([known[arm].mean for arm in ARMS])
-    return Evidence(*leaves, (np.mean(stream.rewards), np.var(stream.rewards)))
+    given_rewards = stream.rewards
+    overall = (f(given_rewards) for f in (np.mean, np.var, min, max))
+    return Evidence(*leaves, Overall(*overall))
 
 
 def test_continuous_draws_are_student() -> None:
@@ -165,3 +200,66 @@ def test_the_unit_of_the_reward_is_nothing(scale: float, shift: float, seed: int
     for context in stream.others:
         assert same.propensities(context) == pytest.approx(policy.propensities(context), abs=1e-6)
     assert same.decide_many(stream.contexts) == policy.decide_many(stream.contexts)
+
+
+# ---- arms that pay rarely ----
+
+RARE = {  # of the arms A and B: how much they pay, and with which probability
+    "100 in 2 % against 10 in 10 %": {"A": (100.0, 0.02), "B": (10.0, 0.1)},
+    "200 in 1.5 % against 2 in 80 %": {"A": (200.0, 0.015), "B": (2.0, 0.8)},
+}
+
+
+def share_of_a(policy: Any, world: dict[str, tuple[float, float]], contexts: bool) -> float:
+    """Play 4,000 steps, and return how often A, which is better, was drawn in the last 500."""
+    random = np.random.default_rng(policy.seed + 1_000)
+    chosen = []
+    for _ in range(4_000):
+        noise = {"x": float(random.normal()), "city": "abcdefgh"[random.integers(8)]}
+        context = noise if contexts else {}
+        chosen.append(policy.decide(context))
+        amount, chance = world[chosen[-1]]
+        policy.learn(context, chosen[-1], amount * (random.random() < chance))
+    return chosen[-500:].count("A") / 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", RARE)
+@pytest.mark.parametrize("make", [bt.ThompsonSampling, bt.TreeHeuristic])
+def test_arms_that_pay_rarely_are_not_given_up(make: Any, world: str) -> None:
+    policies = [make(["A", "B"], reward="continuous", seed=seed) for seed in range(12)]
+    shares = [share_of_a(policy, RARE[world], contexts=False) for policy in policies]
+    assert sum(share > 0.5 for share in shares) >= 11, shares
+
+
+def test_zeros_do_not_end_an_arm() -> None:
+    """Sixty zeros, beside an arm that pays often, still leave an arm worth a try now and then."""
+    for make in (bt.ThompsonSampling, bt.TreeHeuristic):
+        policy = make(["A", "B"], reward="continuous", seed=4)
+        policy.learn_many([{}] * 60, ["A"] * 60, [0.0] * 60)
+        policy.learn_many([{}] * 500, ["B"] * 500, ([2.0] * 4 + [0.0]) * 100)
+        found = policy.propensities({})
+        assert 0.05 < found["A"] < 0.3
+        assert_frequencies(policy.decide_many([{}] * 20_000), found)
+        # One payoff, and the arm is the better one in the mean, but not for sure.
+        policy.learn({}, "A", 200.0)
+        assert 0.6 < policy.propensities({})["A"] < 0.99
+
+
+@pytest.mark.parametrize("largest", [1e30, 1e-300])
+def test_laws_of_huge_and_tiny_rewards_are_numbers(largest: float) -> None:
+    for make in (bt.ThompsonSampling, bt.TreeHeuristic):
+        policy = make(["A", "B", "C"], reward="continuous", seed=4)
+        policy.learn_many([{}] * 6, ["A", "A", "A", "B", "B", "C"], [-largest] * 4 + [largest] * 2)
+        found = policy.propensities({})
+        assert sum(found.values()) == pytest.approx(1)
+        assert_frequencies(policy.decide_many([{}] * 2_000), found)
+
+
+@pytest.mark.parametrize(
+    "make", [bt.ThompsonSampling, bt.TreeHeuristic, bt.Greedy, bt.OnlineTreeBootstrap]
+)
+def test_continuous_rewards_have_no_prior_successes(make: Any) -> None:
+    with pytest.raises(bt.InvalidParameterError, match="which continuous rewards do not have"):
+        make(["A"], reward="continuous", prior=(2, 1))
+    make(["A"], reward="continuous", prior=(1, 1))

@@ -254,6 +254,47 @@ def test_a_resample_in_one_fold_has_nothing_to_be_validated_on() -> None:
         assert draw == pytest.approx(2 / 3)
 
 
+# ---- estimates ----
+
+
+def test_estimates_err_anew_with_every_belief_and_context() -> None:
+    policy = bt.TreeBootstrap(["golf", "tennis"], seed=9, pruning=None)
+    for i in range(24):
+        policy.learn({"x": i % 8, "y": 1}, ["golf", "tennis"][i % 2], i // 8 % 2)
+    contexts = [{"x": 100 + i, "y": 1} for i in range(40)]  # all in one leaf
+    found = np.array([policy.propensities(context, draws=64)["golf"] for context in contexts])
+    exact = policy.propensities(contexts[0], draws=40_000)["golf"]
+    assert len(set(found)) > 20
+    assert abs(found.mean() - exact) < 5 * 0.4 / np.sqrt(64 * len(found))
+    same = bt.TreeBootstrap(["golf", "tennis"], seed=9, pruning=None)
+    for i in range(24):
+        same.learn({"x": i % 8, "y": 1}, ["golf", "tennis"][i % 2], i // 8 % 2)
+    same.decide_many(contexts)
+    assert same.propensities(contexts[3]) == policy.propensities(contexts[3])
+
+
+@pytest.mark.parametrize("counts", COUNTS, ids=str)
+def test_default_estimates_are_near(counts: Counts) -> None:
+    policy = taught(counts, cold_start="until_success")
+    found = policy.propensities({"x": 1})
+    assert list(found.values()) == pytest.approx(binomial_wins(counts), abs=0.025)
+
+
+def test_the_tree_of_cv_every_fit_is_cross_validated() -> None:
+    random = np.random.default_rng(1)
+    literal, plain = (
+        bt.TreeBootstrap(["golf"], pruning=pruning, seed=2) for pruning in ("cv_every_fit", "cv")
+    )
+    contexts = [{"x": float(random.normal())} for _ in range(150)]
+    rewards = (random.random(150) < 0.3).astype(int).tolist()
+    for policy in (literal, plain):
+        policy.learn_many(contexts, ["golf"] * 150, rewards)
+    assert literal.tree("golf").n_leaves == plain.tree("golf").n_leaves < 20
+    assert literal.explain(contexts[0])["golf"] == plain.explain(contexts[0])["golf"]
+    for context in contexts[:20]:
+        assert literal.expected_rewards(context) == plain.expected_rewards(context)
+
+
 # ---- one tree on all observations, many at once ----
 
 

@@ -308,15 +308,15 @@ def test_same_tree_on_real_data(name: str, max_bins: int | None) -> None:
 
 
 @pytest.mark.parametrize("policy", [bt.TreeHeuristic, bt.TreeBootstrap, bt.OnlineTreeBootstrap])
-@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("place", range(5))
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -1.0])
 def test_a_spread_of_rewards_that_cannot_be(policy: Any, place: int, wrong: float) -> None:
     core = policy(ARMS, reward="continuous")._core
-    values = [10.0, 0.5, 2.0]
+    values = [10.0, 0.5, 2.0, -0.5, 1.0]
     core.spread = tuple(values)
-    if (place, wrong) == (1, -1.0):
+    if (place, wrong) in ((1, -1.0), (3, -1.0)):
         wrong = -np.inf
     values[place] = wrong
-    with pytest.raises(ValueError, match="three finite numbers"):
+    with pytest.raises(ValueError, match="five finite numbers"):
         core.spread = tuple(values)
-    assert core.spread == (10.0, 0.5, 2.0)
+    assert core.spread == (10.0, 0.5, 2.0, -0.5, 1.0)

@@ -38,6 +38,8 @@ class OnlineTreeBootstrap {
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
 
     std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng);
+    // Whether the arm is offered before any other: no replica has a row of it.
+    bool is_cold(std::uint32_t arm) const;
     // What a replica expects of the arm in the context.
     double predict(std::uint32_t arm, std::uint32_t replica, const double* context);
     // Whether each replica takes in the row of this number: coins that depend on seed, arm and row

@@ -22,6 +22,8 @@ class RowStore {
     // True if anything changed. Throws as check_kinds.
     bool set_kinds(const std::vector<Kind>& kinds);
     void append(std::span<const double> context, double reward, double weight);
+    // Gives the first rows other rewards.
+    void replace_first_rewards(std::span<const double> rewards);
     // Follows the schedule of docs/trees.md once rows have been appended; true if that changed
     // codes or rewards of earlier rows.
     bool renew();
@@ -58,6 +60,7 @@ class RowStore {
 
  private:
     bool move_offset();
+    void retake_rewards();
     void renew_bins();
     void append_weight(double weight);
 

@@ -2,6 +2,7 @@
 // context.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,10 +33,12 @@ class TreeBootstrap {
         std::uint32_t patience = 0;
         bool binary = true;
     };
-    // What an arm knows beside its rows.
+    // What an arm knows beside its rows. Alpha is that of rows whose made-up rewards may have moved
+    // since, so it cannot be found again from the rows.
     struct Standing {
         std::uint32_t failures = 0;  // in a row, since the start
         bool settled = false;        // had its success, or was given up
+        double alpha = 0;            // as it was chosen
     };
 
     explicit TreeBootstrap(const Settings& settings) : settings_(settings) {}
@@ -67,9 +70,7 @@ class TreeBootstrap {
     const Growth& growth() const { return settings_.growth; }
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm].rows; }
     const Standing& standing(std::uint32_t arm) const { return arms_[arm].standing; }
-    double alpha(std::uint32_t arm) const {
-        return arms_[arm].price.alpha(arms_[arm].rows.n_rows());
-    }
+    double alpha(std::uint32_t arm) const;
     Spread& spread() { return spread_; }
 
  private:
@@ -77,12 +78,14 @@ class TreeBootstrap {
         explicit Arm(std::uint32_t max_bins) : rows(max_bins) {}
         RowStore rows;
         Standing standing;
-        LeafPrice price;
+        std::size_t validated_at = 0;
         Dataset exact;  // all rows, if the store is exact and they are needed
     };
 
     void take(Arm& arm, std::span<const double> context, double reward);
-    void make_up(Arm& arm, std::span<const double> context, double reward);
+    std::array<double, 2> made_up() const;
+    // Made-up continuous rewards are the ends of the range of all rewards, as it grows.
+    void follow_range();
     void judge(Arm& arm, double reward);
     void settle(Arm& arm);
     const Dataset& data(Arm& arm);

@@ -39,7 +39,9 @@ class Policy(Foundation[A]):
     arms
         The options: distinct strings or whole numbers, in a list or another ordered collection.
     reward
-        "binary" for rewards between 0 and 1, "continuous" for any finite number.
+        "binary" for rewards of 0 and 1, "continuous" for any finite number. "binary" also takes
+        what lies between, as a success of that probability: where such rewards vary little,
+        "continuous" learns much faster.
     categorical
         Names of features whose numbers are categories.
     features

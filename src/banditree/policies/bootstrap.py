@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy, share_of_largest
 from banditree.policies.beliefs import RecodeRows
 from banditree.policies.design import Design
+from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.learners import (
     build,
@@ -114,7 +114,9 @@ class Bootstrap(Policy[A]):
         """Return an estimate of the probability with which `decide` draws each arm.
 
         The learner is fitted to `draws` resamples of each arm. The estimate is how often the arm
-        wins among all combinations of one resample per arm. The random stream does not move.
+        wins among all combinations of one resample per arm. The standard error is about
+        0.4 / √draws where two arms are alike, 0.5 √(K / draws) at most for K arms, and smaller where one arm
+        leads. Equal beliefs give equal estimates, and the random stream stays where it is.
         """
         check_whole("draws", draws, 1)
         with self._lock:
@@ -136,26 +138,30 @@ class Bootstrap(Policy[A]):
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
         log = self._logs[arm]
         own = row.copy()  # the caller may change an array that was taken as it is
-        if self.cold_start == "prior" and not log.rows:
-            for made_up in self._made_up(reward):
-                log.add(own, made_up)
         self._judge(log, reward)
-        log.add(own, reward)
         self._tally.add(arm, reward)
+        if self.cold_start == "prior":
+            if not log.rows:
+                log.rows, log.rewards = [own, own], [1.0, 0.0]
+            self._follow_range()
+        log.add(own, reward)
         if self._design.learn(own).renewed:
             for other in self._logs:
                 other.design = None
 
-    def _made_up(self, reward: float) -> tuple[float, float]:
-        if self.reward == "binary":
-            return 1.0, 0.0
-        away = sqrt(self._tally.overall()[1]) or max(1.0, abs(reward))
-        return reward + away, reward - away
+    def _follow_range(self) -> None:
+        """Let made-up continuous rewards be the highest and the lowest of all arms so far."""
+        if self.reward == "continuous":
+            for log in self._logs:
+                log.rewards[:2] = [self._tally.highest, self._tally.lowest][: len(log.rewards)]
 
     def _judge(self, log: _Log, reward: float) -> None:
         if log.is_settled:
             return
-        success = reward > (0 if self.reward == "binary" else self._tally.overall()[0])
+        # The first of all continuous rewards beats nothing.
+        first = self.reward == "continuous" and not self._tally.n.any()
+        mark = 0 if self.reward == "binary" else self._tally.overall().mean
+        success = not first and reward > mark
         log.failures = 0 if success else log.failures + 1
         log.is_settled = success or log.failures >= self.patience
 
@@ -196,7 +202,8 @@ class Bootstrap(Policy[A]):
         return _core.win_shares([self._draws(arm, row, draws) for arm in eligible.tolist()])
 
     def _draws(self, arm: int, row: FloatArray, n: int) -> FloatArray:
-        random = self._estimating().child(arm)
+        seen = int(self._tally.n.sum())
+        random = stream_for(self._estimating(), seen, row).child(arm)
         return np.array([self._draw(arm, row, random) for _ in range(n)])
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
@@ -206,7 +213,7 @@ class Bootstrap(Policy[A]):
         """Return what the learner says without resampling; for an untried arm, the mean of all."""
         n = len(self._logs[arm].rows)
         if n == 0:
-            return 0.5 if self.reward == "binary" else self._tally.overall()[0]
+            return 0.5 if self.reward == "binary" else self._tally.overall().mean
         return self._fit(arm, row, np.arange(n), self._estimating().child(arm))
 
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:

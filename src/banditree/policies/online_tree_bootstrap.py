@@ -9,6 +9,7 @@ import numpy as np
 from banditree import _core
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
+from banditree.policies.base import share_of_largest
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.posterior import check_prior
 from banditree.policies.rewards import RewardKind
@@ -23,8 +24,9 @@ class OnlineTreeBootstrap(TreePolicy[A]):
 
     Every observation enters each of an arm's replicas with probability one half, independently. A
     decision draws one replica per arm, independently, and takes the arm whose replica predicts
-    most, ties at random. Unlike `TreeBootstrap` a decision does not touch the data, and unlike
-    `TreeHeuristic` the uncertainty about the splits is drawn too.
+    most, ties at random. Arms never tried come first, in random order; an arm counts as tried once
+    a replica has an observation of it. Unlike `TreeBootstrap` a decision does not touch the data,
+    and unlike `TreeHeuristic` the uncertainty about the splits is drawn too.
 
     The paper leaves open how replicas are pruned and what an empty one says. Here all replicas of
     an arm are pruned at the complexity cross-validated on all its observations (halved, since cost
@@ -39,7 +41,8 @@ class OnlineTreeBootstrap(TreePolicy[A]):
     replicas
         Trees per arm. Few of them freeze exploration; time and memory grow with their number.
     prior
-        S0 and F0, the successes and failures that every leaf starts with. Binary rewards only.
+        S0 and F0, the successes and failures that every leaf starts with. Continuous
+        rewards have none: any other than (1, 1) is refused.
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 
@@ -70,7 +73,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         seed: Seed = None,
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
-        self.prior = check_prior(prior)
+        self.prior = check_prior(prior, reward)
         super().__init__(
             arms,
             reward=reward,
@@ -113,6 +116,9 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         return [self._core.predictions(arm, row) for arm in eligible.tolist()]
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        cold = np.array([self._core.is_cold(arm) for arm in eligible.tolist()], dtype=np.float64)
+        if cold.any():
+            return share_of_largest(cold)
         return _core.win_shares(self._predictions(row, eligible))
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:

@@ -7,8 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree.policies.explanation import ArmExplanation, binary_interval, continuous_interval
+from banditree.policies.posterior import Overall
 from banditree.policies.rewards import RewardKind
 from banditree.types import FloatArray
+
+# Differences of equal rewards from their mean, relative to the rewards.
+_ROUNDING = 1e-12
 
 
 class Tally:
@@ -25,6 +29,7 @@ class Tally:
 
     def __init__(self, n_arms: int) -> None:
         self.n, self.total, self.squared_error = np.zeros((3, n_arms))
+        self.lowest = self.highest = 0.0  # of all rewards
 
     @property
     def mean(self) -> FloatArray:
@@ -39,20 +44,25 @@ class Tally:
 
     def add(self, arm: int, reward: float) -> None:
         """Count one reward."""
+        none_yet = not self.n.any()
+        self.lowest = reward if none_yet else min(self.lowest, reward)
+        self.highest = reward if none_yet else max(self.highest, reward)
         before = reward - self.total[arm] / max(self.n[arm], 1)
         self.n[arm] += 1
         self.total[arm] += reward
-        if self.n[arm] > 1:
+        # Equal rewards have no squared error, not even by rounding: none of them is a payoff.
+        if self.n[arm] > 1 and abs(before) > _ROUNDING * abs(reward):
             self.squared_error[arm] += before * (reward - self.total[arm] / self.n[arm])
 
-    def overall(self) -> tuple[float, float]:
-        """Return mean and variance of all rewards; 0 and 0 without any."""
+    def overall(self) -> Overall:
+        """Return what is known of all rewards."""
         n = self.n.sum()
         if n == 0:
-            return 0.0, 0.0
+            return Overall()
         mean = self.total.sum() / n
         between = (self.n * (self.mean - mean) ** 2).sum()
-        return float(mean), float((self.squared_error.sum() + between) / n)
+        variance = (self.squared_error.sum() + between) / n
+        return Overall(float(mean), float(variance), self.lowest, self.highest)
 
     def explain(self, arm: int, kind: RewardKind) -> ArmExplanation:
         """Return what is known of an arm, whatever the context."""
@@ -61,7 +71,8 @@ class Tally:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the counts."""
-        return {"n": self.n, "total": self.total, "squared_error": self.squared_error}
+        counts = {"n": self.n, "total": self.total, "squared_error": self.squared_error}
+        return counts | {"range": np.array([self.lowest, self.highest])}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the counts of as many arms."""
@@ -69,6 +80,7 @@ class Tally:
         if not n.shape == total.shape == squared_error.shape == self.n.shape:
             raise ValueError("counts of another number of arms")
         self.n, self.total, self.squared_error = n, total, squared_error
+        self.lowest, self.highest = arrays["range"].tolist()
 
 
 def explain_leaf(

@@ -26,15 +26,16 @@ class ThompsonSampling(Policy[A]):
 
     A decision draws each arm's mean reward from what is believed of it, and takes the largest.
     Binary rewards: from Beta(successes + S0, failures + F0). Continuous rewards: from a
-    normal-inverse-gamma law whose prior is worth one observation at the mean and variance of all
-    rewards so far.
+    Student law whose prior is worth one observation at the mean and variance of all rewards so far,
+    and that is wide where an arm paid rarely or never.
 
     Parameters
     ----------
     arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     prior
-        S0 and F0, the successes and failures that each arm starts with. Binary rewards only.
+        S0 and F0, the successes and failures that each arm starts with. Continuous
+        rewards have none: any other than (1, 1) is refused.
 
     Examples
     --------
@@ -56,7 +57,7 @@ class ThompsonSampling(Policy[A]):
         features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
-        self.prior = check_prior(prior)
+        self.prior = check_prior(prior, reward)
         super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
 
     def _start(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from banditree import _core
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, share_of_largest
+from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
@@ -19,6 +20,10 @@ from banditree.types import A, Context, DeclaredFeatures, FeatureName, FloatArra
 Pruning: TypeAlias = Literal["cv", "cv_every_fit"]
 Weights: TypeAlias = Literal["multinomial", "exponential"]
 ColdStart: TypeAlias = Literal["until_success", "prior"]
+
+# Of an estimate of propensities: how many resamples, and of how many observations in all.
+_FEWEST_DRAWS, _MOST_DRAWS = 256, 4096
+_ROWS_OF_DRAWS = 1_000_000
 
 
 class TreeBootstrap(TreePolicy[A]):
@@ -46,8 +51,9 @@ class TreeBootstrap(TreePolicy[A]):
         What keeps an arm from being dropped after a first failure. "prior": an arm starts with one
         made-up success and one made-up failure at its first context. "until_success": an arm is
         offered until its first success. Either way, arms never tried come first, in random order.
-        For continuous rewards the made-up ones are the first reward plus and minus the standard
-        deviation of all rewards so far, and a success is a reward above the mean of those before.
+        For continuous rewards the made-up ones are the highest and the lowest reward of all arms so
+        far, and follow them; a success is a reward above the mean of those before, and the first of
+        all is none.
     patience
         With "until_success": so many failures from the start, and no success, end the offering.
     min_split, min_leaf, max_depth, max_bins, folds
@@ -106,15 +112,19 @@ class TreeBootstrap(TreePolicy[A]):
             return self._tree(self._arms.index(arm))
 
     def propensities(
-        self, context: Context, arms: Sequence[A] | None = None, *, draws: int = 256
+        self, context: Context, arms: Sequence[A] | None = None, *, draws: int | None = None
     ) -> dict[A, float]:
         """Return an estimate of the probability with which `decide` draws each arm.
 
         Each arm's tree is fitted to `draws` resamples. The estimate is how often the arm wins among
-        all combinations of one resample per arm. An arm that nothing is known of wins first, as in
-        `decide`. The random stream stays where it is.
+        all combinations of one resample per arm. The standard error is about 0.4 / √draws where two
+        arms are alike, 0.5 √(K / draws) at most for K arms, and smaller where one arm leads. By
+        default draws are 4096 while observations are few, and fewer as they grow, but at least 256.
+        An arm that nothing is known of wins first, as in `decide`. Equal beliefs give equal
+        estimates, and the random stream stays where it is.
         """
-        check_whole("draws", draws, 1)
+        if draws is not None:
+            check_whole("draws", draws, 1)
         with self._lock:
             row, eligible = self._read(context, arms)
             return self._as_propensities(eligible, self._propensities(row, eligible, draws))
@@ -130,13 +140,23 @@ class TreeBootstrap(TreePolicy[A]):
             self.patience,
         )
 
-    def _propensities(self, row: FloatArray, eligible: Indices, draws: int = 256) -> FloatArray:
+    def _propensities(
+        self, row: FloatArray, eligible: Indices, draws: int | None = None
+    ) -> FloatArray:
         cold = np.array([self._core.is_cold(arm) for arm in eligible.tolist()], dtype=np.float64)
         if cold.any():
             return share_of_largest(cold)
-        random = self._estimating()
         arms = eligible.tolist()
-        return _core.win_shares([self._core.draws(arm, row, draws, random) for arm in arms])
+        n = self._enough(arms) if draws is None else draws
+        stream = stream_for(self._estimating(), int(self._core.spread[0]), row)
+        return _core.win_shares([self._core.draws(arm, row, n, stream.child(arm)) for arm in arms])
+
+    def _enough(self, arms: list[int]) -> int:
+        """Return how many draws are worth their time: all together go over some rows so often."""
+        if self.pruning == "cv_every_fit":
+            return _FEWEST_DRAWS
+        rows = sum(int(self._core.n_rows(arm)) for arm in arms)
+        return min(max(_ROWS_OF_DRAWS // rows, _FEWEST_DRAWS), _MOST_DRAWS)
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return np.array([self._prediction(row, arm) for arm in eligible.tolist()])
@@ -154,10 +174,10 @@ class TreeBootstrap(TreePolicy[A]):
 
     def _state(self) -> Arrays:
         standings = [self._core.standing(arm) for arm in range(len(self._arms))]
-        return super()._state() | {"standings": np.array(standings, dtype=np.int64)}
+        return super()._state() | {"standings": np.array(standings, dtype=np.float64)}
 
     def _restore(self, arrays: Arrays) -> None:
-        for arm, (failures, settled) in enumerate(arrays["standings"].tolist()):
+        for arm, (failures, settled, alpha) in enumerate(arrays["standings"].tolist()):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
-            self._core.restore(arm, rows, rewards, (failures, bool(settled)))
+            self._core.restore(arm, rows, rewards, (int(failures), bool(settled), alpha))
         self._core.spread = tuple(arrays["spread"].tolist())

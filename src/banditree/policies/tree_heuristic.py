@@ -6,7 +6,13 @@ from typing import Any
 from banditree import _core
 from banditree.policies.arms import Indices
 from banditree.policies.explanation import ArmExplanation
-from banditree.policies.posterior import Evidence, check_prior, expected, win_probabilities
+from banditree.policies.posterior import (
+    Evidence,
+    Overall,
+    check_prior,
+    expected,
+    win_probabilities,
+)
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
@@ -20,8 +26,9 @@ class TreeHeuristic(TreePolicy[A]):
     After every observation an arm's tree is the one that `Tree` grows on all of them, pruned. A
     decision finds the leaf of the context in each arm's tree, draws the arm's mean reward from what
     the leaf says, and takes the arm of the largest draw. Binary rewards: from Beta(successes in the
-    leaf + S0, failures + F0). Continuous rewards: from a normal-inverse-gamma law whose prior is
-    worth one observation at the mean and variance of all rewards so far.
+    leaf + S0, failures + F0). Continuous rewards: from a Student law whose prior is worth one
+    observation at the mean and variance of all rewards so far, and that is wide where an arm paid
+    rarely or never, so that such an arm is not given up for its zeros.
 
     The paper leaves open when the size of a tree is chosen. Here its complexity alpha is
     cross-validated again each time the arm's observations have grown by a quarter; in between,
@@ -36,7 +43,8 @@ class TreeHeuristic(TreePolicy[A]):
     arms, reward, categorical, features, seed
         As for every policy (see `Policy`).
     prior
-        S0 and F0, the successes and failures that every leaf starts with. Binary rewards only.
+        S0 and F0, the successes and failures that every leaf starts with. Continuous
+        rewards have none: any other than (1, 1) is refused.
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 
@@ -70,7 +78,7 @@ class TreeHeuristic(TreePolicy[A]):
         features: DeclaredFeatures | None = None,
         seed: Seed = None,
     ) -> None:
-        self.prior = check_prior(prior)
+        self.prior = check_prior(prior, reward)
         super().__init__(
             arms,
             reward=reward,
@@ -94,8 +102,8 @@ class TreeHeuristic(TreePolicy[A]):
         return _core.TreeHeuristic(*self._settings.growth, self.folds, binary, *self.prior)
 
     def _evidence(self, row: FloatArray, eligible: Indices) -> Evidence:
-        n, mean, squared_error = self._core.spread
-        overall = mean, squared_error / max(n, 1)
+        n, mean, squared_error, lowest, highest = self._core.spread
+        overall = Overall(mean, squared_error / max(n, 1), lowest, highest)
         counts, total, errors = self._core.evidence(row, eligible)
         return Evidence(counts, total, errors, overall)
 

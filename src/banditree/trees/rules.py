@@ -11,7 +11,7 @@ Side: TypeAlias = Literal["left", "right"]
 
 
 class Step(NamedTuple):
-    """The side of a split that a row passes on, and whether missing values have passed there too."""
+    """The side of a split that a row passes on, and whether missing values pass there too."""
 
     side: Side
     with_missing: bool

@@ -45,8 +45,7 @@ class Tree(Shown):
         Names (positions, in arrays) of number features that are really categories.
     category_gain
         "plain" compares splits by what they gain, as CART does. Of many categories the best cut
-        gains much by chance; "adjusted" counts a category's gain 1 - 1/F times, F being the
-        variance between its categories over that within them.
+        gains much by chance; "adjusted" takes off what chance explains, as the policies do.
 
     Examples
     --------

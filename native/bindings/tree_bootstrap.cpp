@@ -90,7 +90,7 @@ void restore(TreeBootstrap& engine, std::int64_t arm, const DoubleMatrix& contex
     check_length(rewards.shape(0), matrix.rows, "rewards");
     for (const double reward : as_span(rewards)) check_reward(reward);
     const auto [failures, settled, alpha] = standing;
-    if (!(alpha >= 0)) throw std::invalid_argument("alpha must not be negative");
+    if (alpha < 0) throw std::invalid_argument("alpha must not be negative");
     if (engine.rows(id).n_rows() > 0) throw std::invalid_argument("the arm cannot be restored");
     engine.restore(id, matrix, as_span(rewards), {failures, settled, alpha});
 }

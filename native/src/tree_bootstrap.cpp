@@ -50,13 +50,13 @@ void TreeBootstrap::restore(std::uint32_t id, const Matrix& contexts,
                             std::span<const double> rewards, const Standing& standing) {
     Arm& arm = arms_[id];
     arm.standing = standing;
-    arm.validated_at = last_point(0, contexts.rows);
+    const std::size_t point = last_point(0, contexts.rows);
+    if (!std::isnan(standing.alpha)) arm.validated_at = point;
     for (std::size_t i = 0; i < contexts.rows; ++i) {
         arm.rows.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
-        if (i + 1 == arm.validated_at) arm.rows.renew();
+        if (i + 1 == point) settle(arm);
     }
-    arm.rows.renew();
-    arm.exact = Dataset();
+    if (contexts.rows > 0) settle(arm);
 }
 
 void TreeBootstrap::take(Arm& arm, std::span<const double> context, double reward) {

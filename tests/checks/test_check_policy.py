@@ -209,7 +209,32 @@ class LosesWhatItDoesNotCount(LosesRewardsBetweenThreads):
         return 1 / (1 + self._tally.n[eligible])
 
 
+class LetsParametersBeSet(Uniform):
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+
+
+class ReseedsWithoutEffect(Uniform):
+    def reseed(self, seed):
+        return
+
+
+class FillsTablesAtRandom(Uniform):
+    def propensities_many(self, contexts, arms=None):
+        return super().propensities_many(contexts, arms) + 0.01
+
+
+class CountsDecisions(Uniform):
+    @property
+    def counts(self):
+        return dict.fromkeys(self._arms.names, 0)
+
+
 BROKEN = {
+    LetsParametersBeSet: "parameters_are_read_only",
+    ReseedsWithoutEffect: "reseeding_changes_draws_only",
+    FillsTablesAtRandom: "tables_are_single_readings",
+    CountsDecisions: "observations_are_counted",
     LearnsFromDecisions: "decide_keeps_beliefs",
     DrawsToTellPropensities: "reading_keeps_everything",
     PropensitiesSumToMore: "reading_keeps_everything",

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 import banditree
-from banditree import BanditreeError, _core
+from banditree import BanditreeError, BanditreeWarning, _core
 
 NUMBERS = (
     *(0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 1e-9, 127.0, 128.0, -128.0, 255.0, 256.0, 65536.0),
@@ -796,6 +796,8 @@ def started(log: Path) -> Record:
     limit_memory()
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", message="nanobind: attempted to")
+    # Names that nobody learned from are part of the game.
+    warnings.simplefilter("ignore", BanditreeWarning)
     sys.setswitchinterval(1e-4)
     return Record(LastCalls(log))
 

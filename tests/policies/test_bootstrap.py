@@ -292,7 +292,7 @@ def test_pickles_and_copies_hold_any_learner() -> None:
         ("sklearn.utils", "shuffle", "which is no estimator"),
         ("sklearn.base", "clone", "which is no estimator"),
         ("sklearn.tree", "NoSuchTree", "cannot be restored"),
-        ("sklearn.no_such_module", "Tree", "cannot be restored"),
+        ("sklearn.no_such_module", "Tree", "cannot be imported"),
     ],
 )
 def test_a_file_cannot_name_what_it_likes(

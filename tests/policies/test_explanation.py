@@ -197,7 +197,7 @@ def test_booleans_and_several_features() -> None:
 def test_missing_values_are_named_where_they_matter() -> None:
     rows = [{"age": 20}, {"age": 30}, {"age": 50}, {"age": None}]
     tree = tree_of(rows, [0, 0, 1, 1])
-    assert tree.rule({"age": 60}) == "age > 40"
+    assert tree.rule({"age": 60}) == "age > 40 (or missing)"  # its n counts one
     assert tree.rule({"age": None}) == tree.rule({}) == "age > 40 (or missing)"
     assert tree.rule({"age": 20}) == "age ≤ 40"
 
@@ -211,7 +211,8 @@ def test_present_against_missing() -> None:
 def test_a_category_never_seen_goes_the_way_of_the_missing() -> None:
     rows = [{"city": city} for city in ("a", "b", "b", None)]
     tree = tree_of(rows, [0, 1, 1, 1])
-    assert tree.rule({"city": "b"}) == "city is b"
+    assert tree.rule({"city": "b"}) == "city is b (or missing)"
+    assert tree.rule({"city": "a"}) == "city is a"
     assert tree.rule({"city": "never seen"}) == "city is b (or missing)"
 
 

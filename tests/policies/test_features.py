@@ -20,7 +20,7 @@ FINE = {"age": 31, "city": 7, "member": True, "plan": "free"}
 
 def test_all_policies_are_here():
     public = {cls.__name__ for cls in subclasses(bt.Policy) if hasattr(bt, cls.__name__)}
-    assert {name_of(maker) for maker in MAKERS} == public
+    assert {name_of(maker) for maker in MAKERS} == public - {"CustomPolicy"}  # which is abstract
 
 
 def calls(policy):
@@ -229,7 +229,7 @@ def test_trees_say_nothing_of_new_names():
 @pytest.mark.parametrize("many", [False, True])
 def test_a_category_that_never_comes_is_told_once(many):
     policy = bt.ThompsonSampling(ARMS, categorical=["zip", "zpi"], seed=1)
-    batch = [{"zip": 1, "age": 2}] * 99, ["golf"] * 99, [1] * 99
+    batch = [{"zip": 1, "age": 2}] * 100, ["golf"] * 100, [1] * 100
     last = {"zip": 1}, "golf", 1
     policy.learn_many(*batch)
     again = copy.deepcopy(policy)

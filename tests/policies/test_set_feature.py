@@ -14,7 +14,7 @@ keepers = pytest.mark.parametrize("maker", KEEPS_CONTEXTS, ids=name_of)
 def play(policy, ages, seed=0):
     random = np.random.default_rng(seed)
     for i, age in enumerate(ages):
-        context = {"city": ["Rome", "Oslo"][i % 2], "age": age}
+        context = {"city": ["Rome", "Oslo"][i // 2 % 2], "age": age}
         number = float(age) if str(age).isdigit() else 0
         policy.learn(context, ARMS[i % 2], int((number > 35) == (random.random() < 0.9)))
 
@@ -34,7 +34,7 @@ def test_strings_that_read_as_numbers_become_those_numbers(maker):
     # LogisticUCB and Bootstrap scale by the order of observations, which is by arm afterwards.
     exact = name_of(maker) not in ("LogisticUCB", "Bootstrap")
     seen, expected = (p.expected_rewards_many(PROBES) for p in (wrong, right))
-    np.testing.assert_allclose(seen, expected, atol=1e-12 if exact else 0.02)
+    np.testing.assert_allclose(seen, expected, atol=1e-12 if exact else 0.1)
     if exact:
         play(wrong, ages, seed=1)
         play(right, ages, seed=1)
@@ -56,7 +56,7 @@ def test_numbers_become_a_category_each(maker):
     if name_of(maker) not in ("ThompsonSampling", "Uniform"):  # which look at no context
         assert wrong.features == right.features
         assert wrong.features["age"] == bt.FeatureInfo("category", 5)
-    tolerance = 0.02 if name_of(maker) in ("LogisticUCB", "Bootstrap") else 1e-12
+    tolerance = 0.1 if name_of(maker) in ("LogisticUCB", "Bootstrap") else 1e-12
     seen, expected = (p.expected_rewards_many(PROBES) for p in (wrong, right))
     np.testing.assert_allclose(seen, expected, atol=tolerance)
     wrong.learn({"age": "old"}, "golf", 1)

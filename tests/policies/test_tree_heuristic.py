@@ -187,12 +187,12 @@ def learned(stream: Stream, options: Options) -> bt.TreeHeuristic:
 
 
 def test_one_arm_has_the_tree_of_the_public_class() -> None:
-    stream = mixed_stream(200)
+    contexts, rewards = (values[:200] for values in mixed_stream(700).of("golf"))
     policy = bt.TreeHeuristic(["golf"], max_bins=None)
-    policy.learn_many(stream.contexts, ["golf"] * 200, stream.rewards)
-    tree = bt.Tree(category_gain="adjusted").fit(stream.contexts, stream.rewards)
+    policy.learn_many(contexts, ["golf"] * 200, rewards)
+    tree = bt.Tree(category_gain="adjusted").fit(contexts, rewards)
     point = 185  # 1, 2, 3, 4, 5, 7, ..., 118, 148, 185, 232
-    first = bt.Tree(category_gain="adjusted").fit(stream.contexts[:point], stream.rewards[:point])
+    first = bt.Tree(category_gain="adjusted").fit(contexts[:point], rewards[:point])
     validated = first.cross_validate(folds_without_gaps(point, 10))
     middle = middle_of(validated.alphas.tolist(), validated.best_alpha)
     alpha = grown_alpha(middle, point, 200)

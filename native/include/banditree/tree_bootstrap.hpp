@@ -51,7 +51,8 @@ class TreeBootstrap {
     void learn(std::uint32_t arm, std::span<const double> context, double reward);
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
-    // Gives an arm without rows those of another one, made-up ones included, and its standing.
+    // Gives an arm without rows those of another one, made-up ones included, and its standing; if
+    // alpha is NaN there, it is chosen again.
     void restore(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards,
                  const Standing& standing);
 

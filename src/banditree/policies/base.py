@@ -114,12 +114,12 @@ class Policy(Foundation[A]):
             index = self._arms.index(arm)
             value = check_one(self.reward, reward)
             row, pending = self._encoder.stage_one(context)
+            if self._awaits:
+                self._look_for_categories()
             if pending is not None:
                 self._commit(pending)
             self._learn(index, row, value)
             self._counts[index] += 1
-            if self._awaits:
-                self._look_for_categories()
 
     def learn_many(self, contexts: Contexts, arms: Sequence[A], rewards: Any) -> None:
         """Take in many observations: the same as `learn` for each, but faster."""
@@ -127,12 +127,12 @@ class Policy(Foundation[A]):
             rows, pending = self._encoder.stage_many(contexts)
             indices = self._arms.each(arms, len(rows))
             values = check_many(self.reward, rewards, len(rows))
+            if self._awaits:
+                self._look_for_categories()
             self._commit(pending)
             self._learn_many(indices, rows, values)
             for index, more in enumerate(np.bincount(indices).tolist()):
                 self._counts[index] += more
-            if self._awaits:
-                self._look_for_categories()
 
     def propensities(self, context: Context, arms: Sequence[A] | None = None) -> dict[A, float]:
         """Return the probability with which `decide` draws each arm; 0 for arms not eligible."""

@@ -116,7 +116,8 @@ class Bootstrap(Policy[A]):
         The learner is fitted to `draws` resamples of each arm. The estimate is how often the arm
         wins among all combinations of one resample per arm. The standard error is about
         0.4 / √draws where two arms are alike, 0.5 √(K / draws) at most for K arms, and smaller
-        where one arm leads. Equal beliefs give equal estimates, and the random stream stays where it is.
+        where one arm leads. Equal beliefs give equal estimates, and the random stream stays where
+        it is.
         """
         check_whole("draws", draws, 1)
         with self._lock:

@@ -73,6 +73,7 @@ class Foundation(Beliefs, Generic[A]):
             self._features_changed()
 
     def _look_for_categories(self) -> None:
+        # Before anything is learned: a warning may be an error, and an error changes nothing.
         n = sum(self._counts)
         if n >= _SEEN_BY:
             self._awaits = False
@@ -126,7 +127,7 @@ class Foundation(Beliefs, Generic[A]):
         policy._counts = [int(count) for count in header["counts"]]
         if len(policy._counts) != len(names):
             raise StateError("the policy has counts of other arms; load an intact copy")
-        policy._awaits &= sum(policy._counts) < _SEEN_BY
+        policy._awaits &= sum(policy._counts) <= _SEEN_BY
         policy._begin_again(lambda: policy._restore(arrays), True)
         if header["process"] in (None, process_token()):
             policy._random.state = tuple(header["random"])

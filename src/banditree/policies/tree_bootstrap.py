@@ -8,6 +8,7 @@ import numpy as np
 from banditree import _core
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, share_of_largest
+from banditree.policies.beliefs import RecodeRows
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
@@ -175,6 +176,12 @@ class TreeBootstrap(TreePolicy[A]):
     def _state(self) -> Arrays:
         standings = [self._core.standing(arm) for arm in range(len(self._arms))]
         return super()._state() | {"standings": np.array(standings, dtype=np.float64)}
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        # What trees of the feature as it was are pruned at says nothing of the new ones.
+        standings = arrays["standings"].copy()
+        standings[:, 2] = np.nan
+        super()._relearn(arrays | {"standings": standings}, recode)
 
     def _restore(self, arrays: Arrays) -> None:
         for arm, (failures, settled, alpha) in enumerate(arrays["standings"].tolist()):

@@ -59,8 +59,8 @@ class TreeHeuristic(TreePolicy[A]):
     'tennis'
     >>> print(policy.explain({"age": 25, "city": "Berlin"}))
     arm     mean   interval         n  rule
-    tennis  1.000  0.845 to 1.000  21  age ≤ 40.5
-    golf    0.000  0.000 to 0.155  21  age ≤ 40.5
+    tennis  1.000  0.839 to 1.000  21  age ≤ 40.5
+    golf    0.000  0.000 to 0.161  21  age ≤ 40.5
     """
 
     def __init__(

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -131,14 +132,17 @@ class TreePolicy(Policy[A]):
         """Return what the leaf of a row in an arm's tree says of the arm.
 
         The rewards of the leaf have chosen it, so they look more extreme than further ones will be.
-        The interval is that of observations which a tree without them puts where the row is.
+        The interval therefore reaches to that of observations which a tree without them puts where
+        the row is.
         """
         tree = self._core.tree(arm)
         way = way_of(tree, row)
         root = Tree._of(self._settings, self._encoder, tree).to_dict()
-        held_out = explain_leaf(self.reward, "", *self._core.held_out(arm, row)).interval
-        interval = min(held_out[0], way.mean), max(held_out[1], way.mean)
-        return ArmExplanation(rule_of(root, way.steps), way.n, way.mean, interval)
+        rule = rule_of(root, way.steps)
+        leaf = explain_leaf(self.reward, rule, way.n, way.n * way.mean, way.cost)
+        held_out = explain_leaf(self.reward, rule, *self._core.held_out(arm, row))
+        low, high = zip(leaf.interval, held_out.interval, strict=True)
+        return replace(leaf, interval=(min(low), max(high)))
 
     # The trees are a function of the observations, so these are all that is kept of them.
 

@@ -28,7 +28,7 @@ help:
 	@echo "reproduce    the experiments of the paper in a quick version, with a report"
 	@echo "test         tests of the core under sanitizers, then pytest without the slow tests"
 	@echo "test-slow    the slow tests"
-	@echo "test-without-data   the quick tests of studies once more, with no data and no network"
+	@echo "test-without-data  the quick tests of studies once more, with no data and no network"
 	@echo "check        lint, types and test"
 	@echo "format       format Python and C++"
 	@echo "stub         write src/banditree/_core.pyi from the compiled core"

@@ -182,7 +182,7 @@ FeatureScan scan_categories(const Groups& groups, const Moments& node, std::uint
 double credit_of(const FeatureScan& scan, std::uint32_t n_rows, double cost) {
     if (scan.n_categories <= 2) return 1;
     if (!(scan.between > 0)) return 0;
-    const double chance = cost * (scan.n_categories - 1) / (n_rows - 1);
+    const double chance = cost * (scan.n_categories - 2) / (n_rows - 1);
     return std::max(1 - kChance * chance / scan.between, 0.0);
 }
 

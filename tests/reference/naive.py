@@ -148,7 +148,7 @@ class Grower:
         explained = all_rows.cost - sum(self.unweighted(group).cost for group in groups)
         if explained <= 0:
             return 0
-        chance = all_rows.cost * (len(groups) - 1) / (len(members) - 1)
+        chance = all_rows.cost * (len(groups) - 2) / (len(members) - 1)
         return max(1 - chance * 3 / 2 / explained, 0)
 
     def unweighted(self, members: Sequence[int]) -> Sums:

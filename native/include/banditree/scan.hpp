@@ -71,9 +71,9 @@ Sides sides_of(const Groups& groups, std::uint32_t n_left);
 
 // How much of the gain of a category's best cut counts, weights aside. The rewards that the cut is
 // to explain have put the categories in order, so the best cut of many gains much by chance. All
-// categories together explain `between` of the cost, and would explain on average `chance` of it if
-// they meant nothing; 1 - kChance * chance / between of the gain counts. With two categories there
-// is one cut, and nothing is gained by choosing.
+// categories together explain `between` of the cost; each beyond the second explains on average
+// cost / (n - 1) by chance, if it means nothing. kChance times that is taken off. With two
+// categories there is one cut, and nothing is gained by choosing.
 //
 // A factor of 1 takes off what chance adds to the rows at hand; on new rows the same amount is lost
 // once more, which would make it 2. In between is best: docs/trees.md has the measurement.

@@ -69,7 +69,7 @@ class Beliefs(ABC):
         It takes and returns rows. A policy that does not keep the contexts cannot do this.
         """
         raise InvalidParameterError(
-            f"{type(self).__name__} does not keep the contexts that it learned from, so that what "
+            f"{type(self).__name__} does not keep the contexts as it learned them, so that what "
             "a feature is cannot be changed afterwards; declare it when making the policy, with "
             "features=..., and learn anew"
         )

@@ -9,15 +9,16 @@ import numpy as np
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
+from banditree.policies.beliefs import RecodeRows
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.tally import Tally
-from banditree.types import Arm, FeatureName, FloatArray
+from banditree.types import A, FeatureName, FloatArray
 
 # Chances that are computed add up to 1 as far as rounding goes.
 ROUNDING = 1e-9
 
 
-class CustomPolicy(Policy):
+class CustomPolicy(Policy[A]):
     """A policy of your own: say what is believed, and with which chance each arm is drawn.
 
     Four methods are yours: `start`, `observe`, `estimate` and `chances`. All else comes from here:
@@ -31,7 +32,7 @@ class CustomPolicy(Policy):
 
     Parameters
     ----------
-    arms, reward, categorical, seed
+    arms, reward, categorical, features, seed
         As for every policy (see `Policy`). A constructor of your own checks its parameters, keeps
         each in an attribute of the same name, and calls this one last.
 
@@ -64,15 +65,15 @@ class CustomPolicy(Policy):
         """Set up the beliefs of a policy that has observed nothing. Arms may be added later."""
 
     @abstractmethod
-    def observe(self, context: dict[FeatureName, Any], arm: Arm, reward: float) -> None:
+    def observe(self, context: dict[FeatureName, Any], arm: A, reward: float) -> None:
         """Take in one observation. All was checked before; draw nothing at random here."""
 
     @abstractmethod
-    def estimate(self, context: dict[FeatureName, Any], arm: Arm) -> float:
+    def estimate(self, context: dict[FeatureName, Any], arm: A) -> float:
         """Return the mean reward that is expected of an arm, also of one never tried."""
 
     @abstractmethod
-    def chances(self, context: dict[FeatureName, Any], arms: Sequence[Arm]) -> Sequence[float]:
+    def chances(self, context: dict[FeatureName, Any], arms: Sequence[A]) -> Sequence[float]:
         """Return the probability with which each of the eligible arms is drawn. Change nothing."""
 
     # The rest is for `Policy`.
@@ -102,7 +103,7 @@ class CustomPolicy(Policy):
             if value == value  # unlike NaN
         }
 
-    def _names(self, eligible: Indices) -> list[Arm]:
+    def _names(self, eligible: Indices) -> list[A]:
         return [self._arms.names[i] for i in eligible.tolist()]
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
@@ -144,6 +145,9 @@ class CustomPolicy(Policy):
             "arms": np.array([arm for _, arm, _ in self._observations], dtype=np.int64),
             "rewards": np.array([reward for _, _, reward in self._observations], dtype=np.float64),
         }
+
+    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
+        self._restore(arrays | {"rows": recode(arrays["rows"])})
 
     def _restore(self, arrays: Arrays) -> None:
         arms, rewards = arrays["arms"].tolist(), arrays["rewards"].tolist()

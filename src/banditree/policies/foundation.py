@@ -57,6 +57,11 @@ class Foundation(Beliefs, Generic[A]):
             raise read_only(type(self).__name__, name)
         object.__setattr__(self, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if name in parameters_of(type(self)):
+            raise read_only(type(self).__name__, name)
+        object.__delattr__(self, name)
+
     def _set_parameter(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 

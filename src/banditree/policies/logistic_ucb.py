@@ -11,7 +11,6 @@ from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
-from banditree.policies.beliefs import RecodeRows
 from banditree.policies.confidence import ConfidencePolicy, squared_norms
 from banditree.policies.design import Design, Scale
 from banditree.policies.logistic import Logistic, sigmoid
@@ -195,10 +194,6 @@ class LogisticUCB(ConfidencePolicy[A]):
             numbers = [arrays[name][arm] for name in Logistic.STATE]
             model.restore(rows[arm], rewards[arm], int(arrays["due"][arm]), numbers)
         self._theta = np.stack([model.fit.theta for model in self._models])
-
-    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
-        arms = np.repeat(np.arange(len(arrays["n"])), arrays["n"])
-        self._learn_many(arms, recode(arrays["rows"]), arrays["rewards"])
 
 
 def _wide(rows: FloatArray, n_features: int) -> FloatArray:

@@ -13,6 +13,7 @@ from banditree.policies.base import share_of_largest
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.posterior import check_prior
 from banditree.policies.rewards import RewardKind
+from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_whole
@@ -125,6 +126,8 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         return np.array([values.mean() for values in self._predictions(row, eligible)])
 
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
+        if self._is_untried(arm):
+            return explain_leaf(self.reward, "always", 0, 0, 0)
         values = self._core.predictions(arm, row)
         low, high = np.quantile(values, [0.025, 0.975]).tolist()
         rule = f"mean of {self.replicas} trees"

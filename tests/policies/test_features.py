@@ -243,6 +243,15 @@ def test_a_category_that_never_comes_is_told_once(many):
     copy.deepcopy(policy).learn(*last)
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_a_category_that_never_comes_is_told_by_a_decision(many):
+    policy = bt.ThompsonSampling(ARMS, categorical=["zpi"], seed=1)
+    policy.learn_many([{"zip": 1}] * 500, ["golf"] * 500, [1] * 500)
+    with pytest.warns(bt.BanditreeWarning, match=r"'zpi'.*first 500 obs"):
+        policy.decide_many([{"zip": 1}]) if many else policy.decide({"zip": 1})
+    policy.decide({"zip": 1})
+
+
 def test_a_category_that_came_is_not_told():
     policy = bt.ThompsonSampling(ARMS, categorical=["zip"], seed=1)
     policy.learn_many([{"zip": 1}] * 200, ["golf"] * 200, [1] * 200)

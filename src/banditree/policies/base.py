@@ -87,6 +87,8 @@ class Policy(Foundation[A]):
             The arms that are eligible this time; None for all.
         """
         with self._lock:
+            if self._awaits:
+                self._look_for_categories()
             row = self._encoder.encode_one(context)
             if not self._checks_rows:
                 self._encoder.check_finite(row)
@@ -100,6 +102,8 @@ class Policy(Foundation[A]):
     def decide_many(self, contexts: Contexts, arms: Sequence[A] | None = None) -> list[A]:
         """Return the arm to offer in each context: the same as `decide` for each, but faster."""
         with self._lock:
+            if self._awaits:
+                self._look_for_categories()
             rows = self._encoder.encode_many(contexts)
             eligible = self._arms.all if arms is None else self._arms.indices(arms)
             return [self._arms.names[i] for i in self._choose_many(rows, eligible)]

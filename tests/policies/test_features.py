@@ -283,3 +283,19 @@ def test_features_show_names_kinds_and_categories():
     ]
     with pytest.raises(AttributeError):
         policy.features["age"].kind = "string"
+
+
+@pytest.mark.parametrize("call", ["learn_many", "decide_many"])
+def test_the_error_names_the_context_with_an_undeclared_feature(call):
+    policy = bt.TreeHeuristic(ARMS, features=["age"], seed=1)
+    contexts = [{"age": 1}, {"age": 2}, {"agee": 3}]
+    rest = (["golf"] * 3, [1] * 3) if call == "learn_many" else ()
+    with pytest.raises(bt.InvalidContextError, match=r"'agee' of context 2.*did you mean 'age'"):
+        getattr(policy, call)(contexts, *rest)
+
+
+@every_policy
+def test_parameters_cannot_be_deleted(maker):
+    policy = maker(arms=ARMS, seed=1)
+    with pytest.raises(AttributeError, match="seed"):
+        del policy.seed

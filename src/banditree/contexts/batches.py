@@ -57,6 +57,10 @@ class Records:
             keys.update(record)
         self.names = list(keys)
 
+    def first_with(self, name: Any) -> int:
+        """Return the number of the first context that has a name."""
+        return next(i for i, record in enumerate(self.records) if name in record)
+
     def column(self, position: int, expected: Kind) -> Column:
         """Collect the values of one key."""
         name = self.names[position]

@@ -124,7 +124,7 @@ class Encoder(Schema):
             return np.empty((0 if batch is None else batch.length, self.n_features))
         self._check_batch(batch)
         if not self._known.issuperset(batch.names):
-            self._report(batch.names)
+            self._report(batch.names, batch)
         return fill(batch, self._features, None)
 
     def stage_one(self, context: Context) -> tuple[FloatArray, Pending | None]:
@@ -147,7 +147,7 @@ class Encoder(Schema):
             row = self._row(values, drafts)
             return row, self._pending([], drafts, single.named) if drafts else None
         fresh = {key: value for key, value in single.values.items() if key not in self._index}
-        self._check_declared(fresh)
+        self._check_declared(list(fresh))
         return self._stage_fresh(single, fresh, drafts, self._row(values, drafts).tolist())
 
     def stage_many(self, contexts: Contexts) -> tuple[FloatArray, Pending | None]:
@@ -157,7 +157,7 @@ class Encoder(Schema):
             return np.empty((0, self.n_features)), None
         self._check_batch(batch)
         names = [n for n in batch.names if n not in self._index]
-        self._check_declared(names)
+        self._check_declared(names, batch)
         fresh = [self._new(feature_name(name)) for name in names]
         drafts: list[Draft] = []
         rows = fill(batch, [*self._features, *fresh], drafts)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree.contexts import batches
-from banditree.contexts.batches import Batch, Matrix, Rows, declared_names
+from banditree.contexts.batches import Batch, Matrix, Records, Rows, declared_names
 from banditree.contexts.description import FeatureInfo, Features
 from banditree.contexts.features import Feature
 from banditree.contexts.unknown import hint, tell_never_came, tell_unknown, undeclared
@@ -89,15 +89,16 @@ class Schema:
         if self._declared is not None and isinstance(batch, Rows | Matrix):
             batch.names = self._names
 
-    def _check_declared(self, fresh: Iterable[Any]) -> None:
+    def _check_declared(self, fresh: Sequence[Any], batch: Batch | None = None) -> None:
         """Refuse names that a schema does not have."""
         if self._declared is not None and fresh:
-            raise undeclared(fresh, self._names)
+            row = batch.first_with(fresh[0]) if isinstance(batch, Records) else None
+            raise undeclared(fresh, self._names, row)
 
-    def _report(self, names: Iterable[Any]) -> None:
-        """Refuse or tell the names, of a context to decide for, that were never learned from."""
+    def _report(self, names: Iterable[Any], batch: Batch | None = None) -> None:
+        """Refuse or tell the names, of contexts to decide for, that were never learned from."""
         unknown = [name for name in names if name not in self._known]
-        self._check_declared(unknown)
+        self._check_declared(unknown, batch)
         if not self._names or len(self._told) >= MOST_TOLD:
             return
         none_known = self._index.keys().isdisjoint(names)

@@ -24,13 +24,16 @@ def hint(name: object, known: Sequence[FeatureName]) -> str:
     return f"the features are {listed}"
 
 
-def undeclared(names: Iterable[Any], declared: Sequence[FeatureName]) -> InvalidContextError:
-    """Return the error for names that a schema does not have."""
+def undeclared(
+    names: Iterable[Any], declared: Sequence[FeatureName], row: int | None
+) -> InvalidContextError:
+    """Return the error for names that a schema does not have, the first of them in a row."""
     unknown = list(names)
+    where = "" if row is None else f" of context {row}"
     more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
     return InvalidContextError(
-        f"unknown feature {shorten(unknown[0])}{more}: contexts may have those features only that "
-        f"features=... declares; {hint(unknown[0], declared)}"
+        f"unknown feature {shorten(unknown[0])}{where}{more}: contexts may only have the features "
+        f"that features=... declares; {hint(unknown[0], declared)}"
     )
 
 

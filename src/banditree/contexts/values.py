@@ -59,8 +59,8 @@ def type_change(
     """Return the error for a feature that was one kind and comes as another."""
     return InvalidContextError(
         f"{place(name, row)} is {NOUNS[was]}, as declared or first seen, and came as {NOUNS[now]}:"
-        f" {shorten(value)}; a feature keeps its type: send {NOUNS[was]} or None, or name the"
-        f" feature in categorical=[...] from the start if it is a category of mixed types; a"
+        f" {shorten(value)}; a feature keeps its type: send {NOUNS[was]} or None, or declare a"
+        f" category of mixed types from the start, by categorical=[...] or features=...; a"
         f" policy's set_feature() corrects what was first seen"
     )
 

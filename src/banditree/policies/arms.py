@@ -159,8 +159,8 @@ def _checked(arms: Any) -> list[Any]:
 def _listed(arms: Any, rule: str, remedy: str) -> list[Any]:
     if isinstance(arms, set | frozenset):
         raise InvalidParameterError(
-            f"{rule}, got a set, {shorten(arms)}, whose order is not defined, so that the same "
-            "seed would not give the same decisions; pass a list, for instance sorted(arms)"
+            f"{rule}, got a set, {shorten(arms)}, whose order is not defined, so that nothing "
+            "done with it could be repeated; pass a list"
         )
     try:
         if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):

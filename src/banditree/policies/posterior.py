@@ -13,7 +13,7 @@ import numpy as np
 from banditree import _core
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
-from banditree.policies.rewards import RewardKind
+from banditree.policies.rewards import RewardKind, check_kind
 from banditree.trees.inputs import as_floats
 from banditree.types import FloatArray
 
@@ -53,7 +53,7 @@ def check_prior(prior: Any, kind: Any) -> tuple[float, float]:
             "prior must be two numbers from 1e-6 to 1e9, of successes and of failures, got "
             f"{shorten(prior)}; (1, 1) is the uniform law"
         )
-    if kind == "continuous" and (values != 1).any():
+    if check_kind(kind) == "continuous" and (values != 1).any():
         raise InvalidParameterError(
             "prior counts successes and failures, which continuous rewards do not have, got "
             f'{shorten(prior)} with reward="continuous"; leave prior out'

@@ -145,7 +145,7 @@ def test_importance_is_the_share_of_the_cost():
 
 @pytest.mark.parametrize("arms", [{"golf", "tennis"}, frozenset(["golf"])])
 def test_a_set_of_arms_is_refused(arms):
-    with pytest.raises(
+    with pytest.raises(bt.InvalidParameterError, match=r"a set, .*order is not defined.*a list"):
         bt.InvalidParameterError, match=r"a set, .*order is not defined.*pass a list"
     ):
         bt.Uniform(arms)

@@ -184,6 +184,7 @@ std::size_t IncrementalTree::bytes() const {
         total += node.side_of.capacity() + node.rows.capacity() * sizeof(std::uint32_t);
         if (!node.watch) continue;
         total += sizeof(Watch) + node.watch->bounds.capacity() * sizeof(float);
+        total += node.watch->category_bounds.capacity() * sizeof(CategoryBound);
         if (!node.watch->histogram) continue;
         for (const auto& sums : node.watch->histogram->sums)
             total += sums.capacity() * sizeof(Sums);

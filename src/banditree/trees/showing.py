@@ -1,17 +1,18 @@
 """How trees show themselves: when printed, and in notebooks."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from banditree.trees.drawing import tree_to_svg, tree_to_text
 from banditree.trees.drawing.signs import for_terminal
 
 
-class Shown:
+class Shown(ABC):
     """A tree that prints as text and is a picture in notebooks; before it has grown, its `repr`."""
 
+    @abstractmethod
     def _root(self) -> dict[str, Any] | None:
         """Return the nodes as nested dictionaries; None if there are none yet."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         root = self._root()

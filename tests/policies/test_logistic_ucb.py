@@ -160,6 +160,16 @@ def test_the_solution_after_every_observation(regularization, data):
     referee.compare(other)
 
 
+def test_a_penalty_above_one_in_an_arm_that_is_tried_after_a_number_began_to_vary():
+    """X begins with 1 there, not with the penalty, which is for bits."""
+    referee = Referee(LogisticUCB(ARMS, regularization=20.0))
+    for pay in (0.0, 0.0, 0.0, 0.0, 0.125):
+        referee.learn({"pay": pay}, "a", 0.0)
+    # The scale is not renewed by this observation.
+    referee.learn({"pay": 0.0}, "b", 0.0)
+    referee.compare({"pay": 0.125})
+
+
 def test_the_solution_in_a_long_stream():
     """Penalties and scale change many times, and stay for long times in between."""
     referee = Referee(LogisticUCB(ARMS))

@@ -140,7 +140,8 @@ class LogisticUCB(ConfidencePolicy[A]):
             if model.n > 0:
                 model.rescale(former)
                 self._theta[arm] = model.fit.theta
-                self._invert(arm)
+            # An arm without rows too: what its X begins with depends on which columns are bits.
+            self._invert(arm)
 
     def _invert(self, arm: int) -> None:
         rows, amount = self._models[arm].standard, self._models[arm].fit.penalty

@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "banditree"
 ORDER = [
     "errors",
     "types",
+    "signs",
     "_core",
     "contexts",
     "trees",

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from banditree.errors import BanditreeError, DataError, StateError
-from banditree.trees.drawing.signs import make_streams_plain
+from banditree.signs import make_streams_plain
 
 # What a shell expects: 1 for a failure, 2 for a wrong use, 130 for Ctrl-C.
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130

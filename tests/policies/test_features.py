@@ -1,7 +1,10 @@
 """Declared features, and names that nobody knows."""
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import warnings
 from functools import partial
 
@@ -283,6 +286,29 @@ def test_features_show_names_kinds_and_categories():
     ]
     with pytest.raises(AttributeError):
         policy.features["age"].kind = "string"
+
+
+def test_printing_never_raises():
+    script = """
+import banditree as bt
+policy = bt.Uniform(["國", "golf"], seed=1)
+policy.learn({"größe": 1, "age": 2}, "國", 1)
+for shown in (policy.features, policy, policy.explain({}), bt.Tree(categorical=["größe"])):
+    print(shown)
+"""
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, check=False)
+    assert run.stderr == b""
+    assert run.stdout.decode().splitlines() == [
+        "feature      kind    categories",
+        r"gr\xf6\xdfe  number           -",
+        "age          number           -",
+        r"Uniform(arms=['\u570b', 'golf'], seed=1)",
+        "arm     mean   interval        n  rule",
+        r"\u570b  1.000  0.207 to 1.000  1  always",
+        "golf      -    0.000 to 1.000  0  always",
+        r"Tree(categorical=('gr\xf6\xdfe',))",
+    ]
 
 
 @pytest.mark.parametrize("call", ["learn_many", "decide_many"])

@@ -17,6 +17,7 @@ from banditree.policies.foundation import Foundation
 from banditree.policies.parameters import as_seed, parameters_of
 from banditree.policies.processes import fresh_generator
 from banditree.policies.rewards import check_many, check_one
+from banditree.signs import for_terminal
 from banditree.types import A, Context, Contexts, DeclaredKind, FeatureName, FloatArray, Seed
 
 __all__ = ["Arrays", "Policy", "share_of_largest", "subclasses"]
@@ -245,6 +246,9 @@ class Policy(Foundation[A]):
             if name == "arms" or value != default:
                 shown.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __str__(self) -> str:
+        return for_terminal(repr(self))
 
     # Shared steps.
 

@@ -6,7 +6,7 @@ from html import escape
 from math import isfinite, isnan, sqrt
 from typing import Any
 
-from banditree.trees.drawing.signs import for_terminal
+from banditree.signs import for_terminal
 from banditree.types import Arm
 
 COLUMNS = ("arm", "mean", "interval", "n", "rule")
@@ -83,13 +83,14 @@ class Explanation(Mapping[Arm, ArmExplanation]):
         return {arm: known.to_dict() for arm, known in self._arms.items()}
 
     def __repr__(self) -> str:
-        rows = [COLUMNS, *self._rows()]
+        # Plain letters first: they may be wider than the signs that they replace.
+        rows = [COLUMNS, *(tuple(map(for_terminal, row)) for row in self._rows())]
         wide = [max(len(row[i]) for row in rows) for i in range(4)]
         lines = (
             f"{arm:<{wide[0]}}  {mean:^{wide[1]}}  {interval:<{wide[2]}}  {n:>{wide[3]}}  {rule}"
             for arm, mean, interval, n, rule in rows
         )
-        return for_terminal("\n".join(lines))
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         head = "".join(_cell("th", name, name) for name in COLUMNS)

@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+from banditree.signs import for_terminal
 from banditree.trees.drawing import tree_to_svg, tree_to_text
-from banditree.trees.drawing.signs import for_terminal
 
 
 class Shown(ABC):
@@ -16,7 +16,7 @@ class Shown(ABC):
 
     def __str__(self) -> str:
         root = self._root()
-        return repr(self) if root is None else for_terminal(tree_to_text(root))
+        return for_terminal(repr(self) if root is None else tree_to_text(root))
 
     def _repr_svg_(self) -> str | None:
         root = self._root()

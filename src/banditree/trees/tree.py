@@ -196,7 +196,10 @@ class Tree(Shown):
         return nodes_to_dict(self._fitted(), self._encoder)
 
     def rule(self, context: Context) -> str:
-        """Return the conditions that lead a context to its leaf, in words; "always" for none."""
+        """Return the conditions that lead a context to its leaf, in words; "always" for none.
+
+        Like `to_text`, it has signs such as "≤" whatever the terminal.
+        """
         way = way_of(self._fitted(), self._encoder.encode_one(context))
         return rule_of(self.to_dict(), way.steps)
 

@@ -1,5 +1,6 @@
 """Environments pay what they say, repeat themselves, and refuse nonsense."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -246,6 +247,20 @@ def test_without_delay_every_step_is_learned_at_once():
     policy = Logging(episode.arms, seed=0)
     play(policy, episode)
     assert [entry[0] for entry in policy.log] == list(range(1, 51))
+
+
+@pytest.mark.parametrize("delay", [None, 2])
+@pytest.mark.parametrize("arm", ["hockey", ["golf"], None])
+def test_an_arm_that_does_not_exist_is_explained(arm: Any, delay: int | None):
+    class Confused(bt.Uniform[Any]):
+        def decide(self, context: Any, arms: Any = None) -> Any:
+            return arm
+
+    ads = SportsAds()
+    episode = (Delayed(ads, delay) if delay else ads).episode(3, 0)
+    message = rf"decide of Confused returned {re.escape(repr(arm))}, and must return one of .*golf"
+    with pytest.raises(bt.UnknownArmError, match=message):
+        play(Confused(episode.arms, seed=0), episode)
 
 
 # OfflineTree

@@ -152,7 +152,6 @@ def test_the_file_is_as_private_as_others(tmp_path):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("", "this is a folder; name a file in it: ''"),
         (".", "this is a folder; name a file in it: '.'"),
         ("folder", "this is a folder; name a file in it: 'folder'"),
         (
@@ -171,6 +170,15 @@ def test_where_nothing_can_be_written(tmp_path, monkeypatch, path, message):
     with pytest.raises(OSError, match=rf"\] {re.escape(message)}$"):
         bt.Uniform(["golf"]).save(path)
     assert {p.name for p in tmp_path.iterdir()} == {"folder", "file"}
+
+
+@pytest.mark.parametrize("path", ["", None, 5, b"policy.bt"])
+def test_a_path_that_names_no_file_is_refused(path):
+    message = f"path must name a file, got {re.escape(repr(path))}; pass one such as"
+    with pytest.raises(bt.InvalidParameterError, match=message):
+        bt.Uniform(["golf"]).save(path)
+    with pytest.raises(bt.InvalidParameterError, match=message):
+        bt.load(path)
 
 
 def test_a_missing_folder_is_a_file_not_found_error(tmp_path):

@@ -127,8 +127,8 @@ def test_a_failed_correction_changes_nothing(maker, monkeypatch):
     play(policy, ["20", "50", "30"] * 4)
     policy.remove_arm("tennis")
     before = policy._pack()
-    for wrong in (("aeg", "number"), ("age", "int"), ("age", None), ([], "number")):
-        with pytest.raises((bt.InvalidParameterError, TypeError)):
+    for wrong in (("aeg", "number"), ("age", "int"), ("age", None), (["age"], "number")):
+        with pytest.raises(bt.InvalidParameterError):
             policy.set_feature(*wrong)
     assert policy._pack() == before
 
@@ -179,3 +179,12 @@ def test_policies_that_do_not_keep_contexts_say_so(maker):
     with pytest.raises(bt.InvalidParameterError, match="does not keep the contexts"):
         policy.set_feature("age", "number")
     assert policy._pack() == before
+
+
+def test_the_error_says_what_features_there_are():
+    policy = bt.TreeHeuristic(ARMS, seed=1)
+    with pytest.raises(bt.InvalidParameterError, match="no feature 'age'; there are no features"):
+        policy.set_feature("age", "number")
+    policy.learn({"age": "31"}, "golf", 1)
+    with pytest.raises(bt.InvalidParameterError, match=r"no feature \['age'\]; did you mean 'age'"):
+        policy.set_feature(["age"], "number")

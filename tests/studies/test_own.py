@@ -246,6 +246,10 @@ def test_classes_and_functions_from_python(tmp_path: Path):
     [
         ("no_such_module:Mine", "there is no module 'no_such_module'.*beside the study"),
         ("MODULE:Yours", "has no 'Yours'"),
+        (":Mine", "':Mine' must be a module and what it defines, .*; write it like 'eps"),
+        ("MODULE:", "must be a module and what it defines"),
+        ("MODULE:Mine:Mine", "must be a module and what it defines"),
+        (".MODULE:Mine", "must be a module and what it defines"),
         ("MODULE:number", "must be a class or a function, got 5"),
         ("MODULE:nothing", "must make a policy, with decide and learn; got None"),
         ("MODULE:broken", "cannot be made: ZeroDivisionError: no arms"),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree.contexts.columns import Column, from_array, from_values, listed
-from banditree.contexts.values import shorten
+from banditree.contexts.values import shorten, with_article
 from banditree.errors import InvalidContextError, InvalidParameterError
 from banditree.types import FeatureName, Kind
 
@@ -140,7 +140,7 @@ def wrong_length(got: int, expected: int, what: str = "the context") -> InvalidC
 
 def unreadable(contexts: object, what: str = "a context cannot be") -> InvalidContextError:
     """Return the error for something that is no context at all."""
-    return InvalidContextError(f"{what} a {_form(contexts)}, got {shorten(contexts)}; {ACCEPTED}")
+    return InvalidContextError(f"{what} {_form(contexts)}, got {shorten(contexts)}; {ACCEPTED}")
 
 
 def frame_form(value: object) -> Literal["table", "column"] | None:
@@ -209,7 +209,7 @@ def read_one(context: object) -> Single:
 def _not_one(contexts: Any) -> InvalidContextError:
     if not isinstance(contexts, Iterator) and len(contexts) == 1:
         return InvalidContextError(
-            f"expected one context, got a {_form(contexts)} of one context, {shorten(contexts)}; "
+            f"expected one context, got {_form(contexts)} of one context, {shorten(contexts)}; "
             "pass the context inside it, or call the method that ends in _many"
         )
     return InvalidContextError(
@@ -267,7 +267,7 @@ def _read_list(items: list[Any]) -> Batch | None:
     for index, single in enumerate(singles):
         if single.named != named:
             raise InvalidContextError(
-                f"context 0 is a {_form(items[0])} and context {index} is a {_form(items[index])}; "
+                f"context 0 is {_form(items[0])} and context {index} is {_form(items[index])}; "
                 "send contexts with names (mappings) or without (sequences), not both"
             )
     values = [single.values for single in singles]
@@ -338,9 +338,10 @@ def check_unique(names: Sequence[Any]) -> None:
 
 
 def _form(contexts: object) -> str:
+    """Say what something is, such as "a list" or "a 2-D array"."""
     if isinstance(contexts, np.ndarray):
-        return f"{contexts.ndim}-D array"
-    return type(contexts).__name__
+        return f"a {contexts.ndim}-D array"
+    return with_article(type(contexts).__name__)
 
 
 def numeric_array(batch: Batch) -> NDArray[Any] | None:

@@ -255,13 +255,17 @@ class Encoder(Schema):
             self.check_finite(array)
             raise
 
-    def recoded(self, name: FeatureName, kind: Kind) -> tuple["Encoder", RecodeRows]:
+    def recoded(self, given: Any, kind: Kind) -> tuple["Encoder", RecodeRows]:
         """Return an encoder with another kind of a feature, and what makes rows fit it."""
-        if name not in self._index:
+        try:
+            index = self._index.get(given)
+        except TypeError:  # it cannot be hashed
+            index = None
+        if index is None:
             raise InvalidParameterError(
-                f"there is no feature {shorten(name)}; {hint(name, self._names)}"
+                f"there is no feature {shorten(given)}; {hint(given, self._names)}"
             )
-        encoder, index = Encoder.from_state(self.state()), self._index[name]
+        encoder, name = Encoder.from_state(self.state()), self._names[index]
         recoding = Recoding(self._features[index], index, kind)
         encoder._features[index] = recoding.feature
         if encoder._declared is not None:

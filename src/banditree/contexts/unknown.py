@@ -16,6 +16,8 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 def hint(name: object, known: Sequence[FeatureName]) -> str:
     """Return a likely name, or what the known names are."""
+    if not known:
+        return "there are no features yet"
     by_text = {str(feature).strip().casefold(): feature for feature in known}
     close = get_close_matches(str(name).strip().casefold(), by_text, n=1)
     if close:

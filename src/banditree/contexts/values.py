@@ -48,6 +48,18 @@ def shorten(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def with_article(noun: str) -> str:
+    """Return a noun with "a" or "an" before it.
+
+    Examples
+    --------
+    >>> with_article("int"), with_article("float"), with_article("ndarray"), with_article("uint8")
+    ('an int', 'a float', 'an ndarray', 'a uint8')
+    """
+    sounds_open = noun[:1].lower() in "aeio" or noun.startswith("nd")
+    return f"{'an' if sounds_open else 'a'} {noun}"
+
+
 def place(name: FeatureName, row: int | None) -> str:
     """Say which feature, and of which context if there are many."""
     return f"feature {name!r}" if row is None else f"feature {name!r} of context {row}"
@@ -151,7 +163,7 @@ def _rare(value: object, name: FeatureName, row: int | None) -> Value | None:
             advice = hint
             break
     raise InvalidContextError(
-        f"{place(name, row)} is a {type(value).__name__}: {shorten(value)}; "
+        f"{place(name, row)} is {with_article(type(value).__name__)}: {shorten(value)}; "
         f"a feature is a number, a string, a boolean or missing; {advice}"
     )
 

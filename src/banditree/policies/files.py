@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.errors import StateError
+from banditree.contexts.values import shorten
+from banditree.errors import InvalidParameterError, StateError
 
 MAGIC = b"banditree policy\n"
 FORMAT = 2
@@ -81,11 +82,21 @@ def _read(body: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that at every moment either the old or the new one is there, complete."""
+    target = as_path(path)
     try:
-        _replace(Path(path), data)
+        _replace(target, data)
     except OSError as error:
         # It names the temporary file, of which the caller knows nothing.
-        raise OSError(error.errno, _reason(Path(path), error), os.fspath(path)) from error
+        raise OSError(error.errno, _reason(target, error), os.fspath(path)) from error
+
+
+def as_path(path: Any) -> Path:
+    """Return the path that a user gave for a file."""
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise InvalidParameterError(
+            f"path must name a file, got {shorten(path)}; pass one such as 'policy.bt'"
+        )
+    return Path(path)
 
 
 def _replace(target: Path, data: bytes) -> None:

@@ -1,7 +1,6 @@
 """Policies from files."""
 
 import os
-from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
@@ -33,6 +32,8 @@ def load(
     ------
     StateError
         If the file is truncated, damaged, or no saved policy.
+    InvalidParameterError
+        If the path names no file.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def load(
     True
     """
     source = str(path)
-    header, arrays = files.unpack(Path(path).read_bytes(), source)
+    header, arrays = files.unpack(files.as_path(path).read_bytes(), source)
     named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
     # Of several of one name, the one that was saved; else the one defined last.
     named = [cls for cls in named if cls.__module__ == header.get("module")] or named

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from banditree.contexts.values import with_article
 from banditree.trees.inputs import check_seed
 
 
@@ -39,4 +40,4 @@ _INSTEAD = {
 def read_only(cls: str, name: str) -> AttributeError:
     """Return the error for setting a parameter of a policy that exists."""
     remedy = _INSTEAD.get(name, f"make a new {cls} with {name}=... instead")
-    return AttributeError(f"{name} of a {cls} cannot be set once it is made; {remedy}")
+    return AttributeError(f"{name} of {with_article(cls)} cannot be set once it is made; {remedy}")

@@ -61,6 +61,11 @@ def path_of(made: Any) -> str:
 def find(path: str) -> Any:
     """Return what is defined at a path, a class or a function."""
     module_name, _, name = path.partition(":")
+    if ":" in name or not all((*module_name.split("."), *name.split("."))):
+        raise InvalidParameterError(
+            f"{path!r} must be a module and what it defines, with a colon between them; write it "
+            "like 'epsilon_greedy:EpsilonGreedy'"
+        )
     importlib.invalidate_caches()
     try:
         found: Any = importlib.import_module(module_name)

@@ -274,6 +274,67 @@ def test_wrong_environments_are_explained(module: Path, tmp_path: Path):
         EnvironmentSpec("x", task=Coin, label="bought")
 
 
+BROKEN = """
+from banditree.environments import Environment
+
+class Broken(Environment):
+    name = "broken"
+
+    def __init__(self, returned=0, fingerprint=0):
+        self.returned, self.print = returned, fingerprint
+
+    def episode(self, horizon, seed):
+        return None if self.returned else 1 / 0
+
+    def fingerprint(self):
+        return {"print": object() if self.print else 0}
+"""
+
+
+def test_an_environment_that_fails_stops_no_other(module: Path, tmp_path: Path):
+    module.write_text(BROKEN)
+    text = (
+        "horizon = 20\nseeds = 2\npolicies = ['Uniform', 'Greedy']\n[environments.sports]\n"
+        f"[environments.ring]\ntask = '{module.stem}:Broken'\n"
+    )
+    command = [sys.executable, "-m", "banditree", "run", str(write(tmp_path, text))]
+    command += ["--workers", "1", "--out", str(tmp_path / "results")]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert ran.returncode == 1
+    assert "Traceback" not in ran.stderr
+    assert "4 runs failed; details are in" in ran.stderr
+    assert (
+        "Greedy on ring, seed 1 failed: episode(horizon=20, seed=1) of the environment 'ring' "
+        f"raised ZeroDivisionError: division by zero; correct {module.stem}:Broken"
+    ) in ran.stdout
+    results = read_results(tmp_path / "results")
+    assert {cell.environment for cell in results.cells} == {"sports"}
+    assert "1 / 0" in (tmp_path / "results" / "failures.txt").read_text()
+
+
+def test_if_all_runs_fail_one_error_is_told(module: Path, tmp_path: Path):
+    module.write_text(BROKEN)
+    own.look_in(tmp_path)
+    spec = EnvironmentSpec("ring", task=f"{module.stem}:Broken", parameters={"returned": 1})
+    study = Study([PolicySpec("Uniform")], [spec], horizon=5, seeds=3)
+    assert len(run_study(study, tmp_path, workers=1, progress=False)) == 3
+    message = (
+        r"is finished; Uniform on ring, seed 0 failed \(and 2 more\): .*must return .*got None"
+    )
+    with pytest.raises(bt.StateError, match=message):
+        read_results(tmp_path)
+
+
+def test_a_fingerprint_that_json_cannot_hold_is_explained(module: Path, tmp_path: Path):
+    module.write_text(BROKEN)
+    own.look_in(tmp_path)
+    spec = EnvironmentSpec("ring", task=f"{module.stem}:Broken", parameters={"fingerprint": 1})
+    with pytest.raises(
+        bt.InvalidParameterError, match=r"fingerprint\(\) of the environment 'ring'"
+    ):
+        plan(Study([PolicySpec("Uniform")], [spec], horizon=5, seeds=3))
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [

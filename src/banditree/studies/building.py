@@ -4,15 +4,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from banditree.environments import Classification, Delayed, Drifting, Environment, SportsAds
+from banditree.contexts.values import shorten
+from banditree.environments import (
+    Classification,
+    Delayed,
+    Description,
+    Drifting,
+    Environment,
+    Episode,
+    SportsAds,
+)
 from banditree.environments.datasets import DATASETS, verify
 from banditree.environments.download import fetch
 from banditree.environments.tables import read_table
 from banditree.errors import BanditreeError, InvalidParameterError
 from banditree.studies import own
-from banditree.studies.specs import BASELINE, EnvironmentSpec
+from banditree.studies.specs import BASELINE, EnvironmentSpec, as_json
 
-__all__ = ["build", "check_data", "why_not"]
+__all__ = ["build", "check_data", "description_of", "episode_of", "fingerprint_of", "why_not"]
 
 
 def build(spec: EnvironmentSpec) -> Environment:
@@ -100,6 +109,48 @@ def _digits() -> Any:
         ) from None
     loaded = load_digits(as_frame=True)
     return loaded.data.assign(digit=loaded.target)
+
+
+def episode_of(spec: EnvironmentSpec, environment: Environment, horizon: int, seed: int) -> Episode:
+    """Return the steps of a run; say what is wrong where an environment of the user's has none."""
+    if not own.is_path(spec.task):
+        return environment.episode(horizon, seed)
+    call = f"episode(horizon={horizon}, seed={seed}) of the environment {spec.name!r}"
+    try:
+        episode = environment.episode(horizon, seed)
+    except Exception as error:
+        raise InvalidParameterError(
+            f"{call} raised {type(error).__name__}: {error}; correct {spec.task}"
+        ) from error
+    if not isinstance(episode, Episode):
+        raise InvalidParameterError(
+            f"{call} must return a banditree.environments.Episode, got {shorten(episode)}; "
+            f"correct {spec.task}"
+        )
+    return episode
+
+
+def fingerprint_of(spec: EnvironmentSpec, environment: Environment) -> str:
+    """Return what tells an environment from any other, as text."""
+    try:
+        return as_json(environment.fingerprint())
+    except Exception as error:
+        if not own.is_path(spec.task):
+            raise
+        raise InvalidParameterError(
+            f"fingerprint() of the environment {spec.name!r} must return what JSON can hold, and "
+            f"raised {type(error).__name__}: {error}; correct {spec.task}"
+        ) from error
+
+
+def description_of(spec: EnvironmentSpec, environment: Environment) -> Description | None:
+    """Return what an environment is; None for one of the user's that fails, as its runs will."""
+    try:
+        return environment.describe()
+    except Exception:
+        if not own.is_path(spec.task):
+            raise
+        return None
 
 
 def check_data(spec: EnvironmentSpec) -> None:

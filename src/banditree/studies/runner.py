@@ -9,11 +9,17 @@ from typing import Any
 
 from banditree.environments.base import Description, Environment, check_count
 from banditree.errors import DataError, InvalidParameterError
-from banditree.studies.building import build, check_data, why_not
+from banditree.studies.building import (
+    build,
+    check_data,
+    description_of,
+    fingerprint_of,
+    why_not,
+)
 from banditree.studies.code import build_name, code_of_run
 from banditree.studies.extra import TO_RUN, check_extra
 from banditree.studies.runs import Failure, Run, key_of
-from banditree.studies.specs import EnvironmentSpec, Study, as_json
+from banditree.studies.specs import EnvironmentSpec, Study
 from banditree.studies.store import Store
 from banditree.studies.workers import outcomes
 
@@ -33,7 +39,7 @@ class Plan:
     left_out
         Policies that cannot be run in an environment, and why.
     about
-        What each environment is.
+        What each environment is, unless it is the user's own and fails to say.
     """
 
     runs: list[Run]
@@ -108,7 +114,8 @@ def _noted(study: Study, planned: Plan) -> dict[str, Any]:
 def plan(study: Study) -> Plan:
     """Return the runs of a study, and what is left out; raise if nothing remains."""
     environments, skipped = _prepared(study.environments)
-    prints = {name: as_json(built.fingerprint()) for name, built in environments.items()}
+    specs = [spec for spec in study.environments if spec.name in environments]
+    prints = {spec.name: fingerprint_of(spec, environments[spec.name]) for spec in specs}
     runs, left_out = [], {}
     for variant, spec, seed in study.cells():
         built = environments.get(spec.name)
@@ -127,8 +134,9 @@ def plan(study: Study) -> Plan:
         raise DataError(f"there is nothing to run; {'; '.join(reasons)}")
     # The longest first: at the end, no processor waits for another's long run.
     runs.sort(key=lambda run: -run.horizon)
-    about = {name: built.describe() for name, built in environments.items()}
-    return Plan(runs, skipped, left_out, about)
+    about = {spec.name: description_of(spec, environments[spec.name]) for spec in specs}
+    known = {name: described for name, described in about.items() if described is not None}
+    return Plan(runs, skipped, left_out, known)
 
 
 def _prepared(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from banditree.environments import Classification, Environment, OfflineTree, play
 from banditree.environments.episode import Episode
 from banditree.errors import BanditreeError, StateError
-from banditree.studies.building import build
+from banditree.studies.building import build, episode_of
 from banditree.studies.code import code_of_run
 from banditree.studies.memory import PeakMemory
 from banditree.studies.specs import BASELINE, EnvironmentSpec, Variant, as_json
@@ -86,7 +86,7 @@ def _perform(run: Run) -> Outcome:
             "since, or another machine has another; start the study again, with one code everywhere"
         )
     environment = build(run.environment)
-    episode = environment.episode(run.horizon, run.seed)
+    episode = episode_of(run.environment, environment, run.horizon, run.seed)
     with PeakMemory() as memory:
         begun = time.perf_counter()
         chosen = _choose(run, environment, episode)

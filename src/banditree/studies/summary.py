@@ -167,8 +167,9 @@ def read_results(folder: str | Path) -> Results:
     ]
     failures = store.last_note("failures") or {}
     if not records:
-        reasons = "".join(f"; {run} failed: {error}" for run, error in failures.items())
-        raise StateError(f"no run of {study['name']!r} in {store.path} is finished{reasons}")
+        raise StateError(
+            f"no run of {study['name']!r} in {store.path} is finished{_reason(failures)}"
+        )
     version = records[0].version
     environments = [e["name"] for e in study["environments"] if e["name"] not in note["skipped"]]
     return Results(
@@ -182,10 +183,18 @@ def read_results(folder: str | Path) -> Results:
         version=version,
         left_out=note["left_out"],
         failures=failures,
-        about={name: _description(note["about"][name]) for name in environments},
+        about={n: _description(note["about"][n]) for n in environments if n in note["about"]},
         command=study["command"],
         others=dict(Counter(r.version for r in finished.values() if r.version != version)),
     )
+
+
+def _reason(failures: dict[str, str]) -> str:
+    """Say why the first run failed, and how many others did."""
+    for run, error in failures.items():
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        return f"; {run} failed{more}: {error}"
+    return ""
 
 
 def _description(about: dict[str, Any]) -> Description:

@@ -1,10 +1,13 @@
 """What the documentation of studies shows can be run as shown."""
 
+import dataclasses
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from banditree.environments import Episode
 from banditree.studies import Study, read_study
 
 TEXT = (Path(__file__).parents[1] / "docs" / "studies.md").read_text(encoding="utf-8")
@@ -14,8 +17,13 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
 
 
-def test_study_files_can_be_read(tmp_path: Path):
-    assert len(blocks("toml")) == 2
+OWN = Path(__file__).parents[1] / "examples" / "own_environment"
+
+
+def test_study_files_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "worlds.py").write_bytes((OWN / "worlds.py").read_bytes())
+    assert len(blocks("toml")) == 3
     for text in blocks("toml"):
         path = tmp_path / "study.toml"
         path.write_text(text, encoding="utf-8")
@@ -30,6 +38,15 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert isinstance(names["study"], Study)
     assert names["failures"] == []
     assert (tmp_path / "results" / "mine" / "results.sqlite").exists()
+
+
+def test_the_example_of_an_environment_is_shown_as_it_is():
+    assert (OWN / "study.toml").read_text(encoding="utf-8") in blocks("toml")
+
+
+def test_all_fields_of_an_episode_are_listed():
+    listed = re.findall(r"^\| `(\w+)` \| .*(?:tuple|array)", TEXT, flags=re.MULTILINE)
+    assert listed == [field.name for field in dataclasses.fields(Episode)]
 
 
 PAPER = Path(__file__).parents[1] / "docs" / "paper"

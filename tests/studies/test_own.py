@@ -28,7 +28,8 @@ from banditree.studies import (
 from banditree.studies.runner import plan
 from banditree.studies.runs import Failure, perform
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "own_policy"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE = EXAMPLES / "own_policy"
 SOURCE = """
 import banditree as bt
 from banditree.environments import SportsAds
@@ -96,6 +97,13 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
+def run_command(study: Path, workers: int = 1) -> subprocess.CompletedProcess[str]:
+    """Run a study as a user would; results go into a folder beside it."""
+    command = [sys.executable, "-m", "banditree", "run", str(study), "--workers", str(workers)]
+    command += ["--out", str(study.with_name("results"))]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
 # The example
 
 
@@ -135,14 +143,24 @@ def test_the_example_runs_on_workers(tmp_path: Path):
     text = (EXAMPLE / "study.toml").read_text(encoding="utf-8")
     study = write(tmp_path, text.replace("2000", "50"))
     (tmp_path / "epsilon_greedy.py").write_bytes((EXAMPLE / "epsilon_greedy.py").read_bytes())
-    command = [sys.executable, "-m", "banditree", "run", str(study), "--workers", "2"]
-    command += ["--out", str(tmp_path / "results")]
-    ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    ran = run_command(study, workers=2)
     assert ran.returncode == 0, ran.stderr
     assert "EpsilonGreedy" in ran.stdout
     results = read_results(tmp_path / "results")
     assert results.missing == 0
     assert results.labels == ["EpsilonGreedy", "TreeHeuristic", "Uniform"]
+
+
+def test_the_example_of_an_environment_runs(tmp_path: Path):
+    text = (EXAMPLES / "own_environment" / "study.toml").read_text(encoding="utf-8")
+    study = write(tmp_path, text.replace("2000", "600\nseeds = 2"))
+    (tmp_path / "worlds.py").write_bytes((EXAMPLES / "own_environment" / "worlds.py").read_bytes())
+    ran = run_command(study)
+    assert ran.returncode == 0, ran.stderr
+    results = read_results(tmp_path / "results")
+    assert (results.missing, results.about["ring"].arms) == (0, 5)
+    best = {label: results.best(label, "ring").mean for label in results.labels}
+    assert best["TreeHeuristic"] < 0.8 * best["Uniform"]
 
 
 # Custom policies
@@ -297,9 +315,7 @@ def test_an_environment_that_fails_stops_no_other(module: Path, tmp_path: Path):
         "horizon = 20\nseeds = 2\npolicies = ['Uniform', 'Greedy']\n[environments.sports]\n"
         f"[environments.ring]\ntask = '{module.stem}:Broken'\n"
     )
-    command = [sys.executable, "-m", "banditree", "run", str(write(tmp_path, text))]
-    command += ["--workers", "1", "--out", str(tmp_path / "results")]
-    ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    ran = run_command(write(tmp_path, text))
     assert ran.returncode == 1
     assert "Traceback" not in ran.stderr
     assert "4 runs failed; details are in" in ran.stderr

@@ -27,6 +27,7 @@ from banditree.studies import (
 )
 from banditree.studies.runner import plan
 from banditree.studies.runs import Failure, perform
+from banditree.studies.sources import files_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXAMPLE = EXAMPLES / "own_policy"
@@ -387,6 +388,89 @@ def test_another_source_is_another_run(module: Path, tmp_path: Path):
     again, same = keys(study)
     assert again != mine
     assert same == uniform
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package beside a study; its policy imports other modules, at once and later."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    before = set(sys.modules)
+    folder = tmp_path / f"package_{abs(hash(str(tmp_path)))}"
+    (folder / "inner").mkdir(parents=True)
+    for name, text in {
+        "__init__.py": "",
+        "mine.py": "import banditree as bt\nfrom . import near\nclass Mine(bt.Uniform): pass\n",
+        "near.py": "import json, numpy.linalg\nfrom .inner.far import x\n",
+        "inner/__init__.py": "",
+        "inner/far.py": "x = 1\ndef f():\n    import beside_the_package\n    from .. import late\n",
+        "late.py": "",
+        "unrelated.py": "",
+        "../beside_the_package.py": "import no_such_module",
+    }.items():
+        (folder / name).write_text(text)
+    yield folder
+    for name in set(sys.modules) - before:
+        if name.startswith(folder.name):
+            del sys.modules[name]
+
+
+def test_the_code_is_that_of_all_it_imports(package: Path, monkeypatch: pytest.MonkeyPatch):
+    path = f"{package.name}.mine:Mine"
+    before = own.code_of(path)
+    assert {file.name for file in own._imported if package.parent in file.parents} == {
+        "__init__.py",
+        "mine.py",
+        "near.py",
+        "far.py",
+        "late.py",
+        "beside_the_package.py",
+    }
+    assert "beside_the_package" not in sys.modules  # found without being imported
+    found = {before}
+    for name in ("near.py", "inner/far.py", "inner/__init__.py", "../beside_the_package.py"):
+        with (package / name).open("a") as file:
+            file.write("\n# changed\n")
+        with pytest.raises(bt.InvalidParameterError, match="has changed since it was imported"):
+            own.code_of(path)
+        monkeypatch.setattr(own, "_imported", {})  # as in a new process
+        found.add(own.code_of(path))
+    assert len(found) == 5
+    (package / "unrelated.py").write_text("# changed")
+    assert own.code_of(path) in found
+
+
+def test_installed_packages_are_not_code_of_ones_own(package: Path, monkeypatch: Any):
+    site = package.parent / "site-packages"
+    site.mkdir()
+    (site / "installed_for_a_test.py").write_text("import installed_beside")
+    (site / "installed_beside.py").write_text("")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(site)])
+    (package / "near.py").write_text("import installed_for_a_test")
+    own.code_of(f"{package.name}.mine:Mine")
+    assert not [file for file in own._imported if site in file.parents]
+    # But a policy that is installed brings its own package.
+    files = files_of("installed_for_a_test", package="installed_beside")
+    assert set(files) == {"installed_for_a_test", "installed_beside"}
+
+
+def test_the_report_counts_runs_of_earlier_code(package: Path, tmp_path: Path):
+    study = Study(
+        [PolicySpec("mine", f"{package.name}.mine:Mine"), PolicySpec("Uniform")],
+        [EnvironmentSpec("sports")],
+        horizon=10,
+        seeds=2,
+    )
+    assert run_study(study, tmp_path, workers=1, progress=False) == []
+    assert read_results(tmp_path).outdated == 0
+    (package / "late.py").write_text("# changed")
+    own._imported.clear()
+    assert run_study(study, tmp_path, workers=1, progress=False) == []
+    results = read_results(tmp_path)
+    assert (results.outdated, results.others, results.missing) == (2, {}, 0)
+    assert results.version == code.build_name()
+    fewer = replace(study, seeds=1)  # what a study does not ask for is not outdated
+    run_study(fewer, tmp_path, workers=1, progress=False)
+    assert read_results(tmp_path).outdated == 2
 
 
 def test_the_name_of_a_build_tells_all_that_matters(tmp_path: Path, monkeypatch: Any):

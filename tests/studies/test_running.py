@@ -213,7 +213,6 @@ def test_runs_of_another_build_are_not_used(tmp_path: Path, monkeypatch: pytest.
     study = Study([PolicySpec("Uniform")], [EnvironmentSpec("sports")], 10, 2)
     with monkeypatch.context() as patched:
         patched.setattr(code_module, "build_name", lambda: "0.1.0+another")
-        patched.setattr(runner_module, "build_name", lambda: "0.1.0+another")
         run_study(study, tmp_path, workers=1, progress=False)
     run_study(study, tmp_path, workers=1, progress=False)
     results = read_results(tmp_path)

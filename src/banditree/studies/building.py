@@ -19,6 +19,7 @@ from banditree.environments.download import fetch
 from banditree.environments.tables import read_table
 from banditree.errors import BanditreeError, InvalidParameterError
 from banditree.studies import own
+from banditree.studies.sources import state_of
 from banditree.studies.specs import BASELINE, EnvironmentSpec, as_json
 
 __all__ = ["build", "check_data", "description_of", "episode_of", "fingerprint_of", "why_not"]
@@ -32,15 +33,7 @@ def build(spec: EnvironmentSpec) -> Environment:
     >>> build(EnvironmentSpec("sports")).name
     'sports'
     """
-    return _built(spec, _state_of(Path(spec.file)) if spec.file else None)
-
-
-def _state_of(file: Path) -> tuple[int, int] | None:
-    """Return what changes when a file does."""
-    if not file.exists():
-        return None
-    about = file.stat()
-    return about.st_mtime_ns, about.st_size
+    return _built(spec, state_of(Path(spec.file)) if spec.file else None)
 
 
 @lru_cache(maxsize=8)

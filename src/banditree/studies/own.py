@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from banditree.errors import InvalidParameterError
+from banditree.studies.sources import files_of
 
 __all__ = ["code_of", "find", "is_path", "look_in", "name_of", "path_of"]
 
@@ -88,28 +89,27 @@ def find(path: str) -> Any:
 
 
 def code_of(path: str) -> str:
-    """Return a hash of the files that define what is at a path, classes it derives from included.
+    """Return a hash of the files that define what is at a path, and of what those import.
 
     A file that has changed since it was imported is refused: what runs is not what it says.
     """
     found = find(path)
+    module = path.partition(":")[0]
     classes = inspect.getmro(found) if inspect.isclass(found) else (found,)
+    files: dict[str, Path] = {}
+    for name in {module, *(str(made.__module__) for made in classes)}:
+        files |= files_of(name, package=module.partition(".")[0])
     digest = hashlib.sha256()
-    for file in sorted(filter(None, map(_file_of, classes))):
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        if _imported.setdefault(file, content) != content:
-            raise InvalidParameterError(
-                f"{file} has changed since it was imported; start Python again to run what it "
-                "says now"
-            )
-        digest.update(content.encode())
+    for name, file in sorted(files.items()):
+        digest.update(f"{name} {_content(file)}\n".encode())
     return digest.hexdigest()
 
 
-def _file_of(made: Any) -> Path | None:
-    """Return the file that defines something; None for what is Python's or this package's."""
-    module = str(made.__module__)
-    if module.partition(".")[0] in {"banditree", *sys.stdlib_module_names}:
-        return None
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return Path(file) if file else None
+def _content(file: Path) -> str:
+    """Return a hash of what is in a file."""
+    content = hashlib.sha256(file.read_bytes()).hexdigest()
+    if _imported.setdefault(file, content) != content:
+        raise InvalidParameterError(
+            f"{file} has changed since it was imported; start Python again to run what it says now"
+        )
+    return content

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from banditree.studies.building import (
     fingerprint_of,
     why_not,
 )
-from banditree.studies.code import build_name, code_of_run
+from banditree.studies.code import code_of_run
 from banditree.studies.extra import TO_RUN, check_extra
 from banditree.studies.runs import Failure, Run, key_of
 from banditree.studies.specs import EnvironmentSpec, Study
@@ -94,7 +95,7 @@ def run_study(
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
-                store.add(outcome, build_name())
+                store.add(outcome)
             bar.finished(outcome.run)
     store.note("failures", {str(failure.run): failure.error for failure in failures})
     return failures
@@ -108,6 +109,9 @@ def _noted(study: Study, planned: Plan) -> dict[str, Any]:
         "left_out": planned.left_out,
         "about": {name: asdict(about) for name, about in planned.about.items()},
         "runs": [(run.key, run.variant.label, run.environment.name) for run in planned.runs],
+        "codes": sorted(
+            {(run.variant.policy, run.environment.name, run.code) for run in planned.runs}
+        ),
     }
 
 
@@ -117,6 +121,7 @@ def plan(study: Study) -> Plan:
     specs = [spec for spec in study.environments if spec.name in environments]
     prints = {spec.name: fingerprint_of(spec, environments[spec.name]) for spec in specs}
     runs, left_out = [], {}
+    code_of = cache(code_of_run)  # it reads files, and most runs have the same
     for variant, spec, seed in study.cells():
         built = environments.get(spec.name)
         if built is None:
@@ -126,7 +131,7 @@ def plan(study: Study) -> Plan:
         if reason is not None:
             left_out[f"{variant.label} on {spec.name}"] = reason
             continue
-        code = code_of_run(variant.policy, spec.task)
+        code = code_of(variant.policy, spec.task)
         key = key_of(variant, prints[spec.name], seed, horizon, code)
         runs.append(Run(variant, spec, seed, horizon, key, code))
     if not runs:

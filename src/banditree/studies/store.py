@@ -46,7 +46,7 @@ class Record:
     """A finished run as it was stored."""
 
     key: str
-    version: str
+    version: str  # of the package; after a space, hashes of code of one's own
     policy: str
     label: str
     parameters: dict[str, Any]
@@ -59,6 +59,11 @@ class Record:
     curve: FloatArray
     seconds: float
     memory: int
+
+    @property
+    def build(self) -> str:
+        """The version of the package."""
+        return self.version.partition(" ")[0]
 
 
 def make_folder(folder: Path) -> Path:
@@ -103,12 +108,12 @@ class Store:
         with self._connection() as connection:
             return {key for (key,) in connection.execute("SELECT key FROM runs")}
 
-    def add(self, outcome: Outcome, version: str) -> None:
+    def add(self, outcome: Outcome) -> None:
         """Add a finished run."""
         run = outcome.run
         row = (
             run.key,
-            version,
+            run.code,
             run.variant.policy,
             run.variant.label,
             as_json(run.variant.parameters),

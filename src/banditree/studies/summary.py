@@ -98,6 +98,7 @@ class Results:
     about: dict[str, Description] = field(default_factory=dict)  # the environments
     command: str = ""  # of the paper's experiments
     others: dict[str, int] = field(default_factory=dict)  # runs of other versions, not used
+    outdated: int = 0  # runs of this version with other code of one's own, not used
 
     def variants(self, label: str, environment: str) -> list[Cell]:
         """Return the cells of a policy in an environment, one for each choice of constants."""
@@ -170,7 +171,7 @@ def read_results(folder: str | Path) -> Results:
         raise StateError(
             f"no run of {study['name']!r} in {store.path} is finished{_reason(failures)}"
         )
-    version = records[0].version
+    version = records[0].build
     environments = [e["name"] for e in study["environments"] if e["name"] not in note["skipped"]]
     return Results(
         name=study["name"],
@@ -185,7 +186,18 @@ def read_results(folder: str | Path) -> Results:
         failures=failures,
         about={n: _description(note["about"][n]) for n in environments if n in note["about"]},
         command=study["command"],
-        others=dict(Counter(r.version for r in finished.values() if r.version != version)),
+        others=dict(Counter(r.build for r in finished.values() if r.build != version)),
+        outdated=sum(_is_outdated(r, note.get("codes", [])) for r in finished.values()),
+    )
+
+
+def _is_outdated(record: Record, codes: list[list[str]]) -> bool:
+    """Return whether a policy or an environment of one's own has changed since a run."""
+    return any(
+        (record.policy, record.environment) == (policy, environment)
+        and record.version != code
+        and record.build == code.partition(" ")[0]
+        for policy, environment, code in codes
     )
 
 

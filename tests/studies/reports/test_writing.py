@@ -257,6 +257,7 @@ def test_what_cannot_be_run_or_failed_is_said(tmp_path):
         left_out={"OfflineTree on shop": "needs rows"},
         failures={"LinUCB on shop, seed 0": "too bad"},
         others={"0.0.9": 1},
+        outdated=2,
     )
     write_report(shown, tmp_path)
     _, left = (tmp_path / "report.md").read_text(encoding="utf-8").split("## Left out\n\n")
@@ -265,6 +266,7 @@ def test_what_cannot_be_run_or_failed_is_said(tmp_path):
         "- **LinUCB on shop, seed 0** failed: too bad",
         "- **2 runs** not done yet; the same command again goes on",
         "- **1 run** of version 0.0.9, kept and not used",
+        "- **2 runs** of earlier code of your own, kept and not used",
     ]
     assert "LinUCB on shop, seed 0 failed: too bad" in summary(shown)
 

@@ -188,6 +188,8 @@ def left_out(results: Results) -> list[tuple[str, str]]:
         found.append((_runs(waiting), "not done yet; the same command again goes on"))
     for version, count in results.others.items():
         found.append((_runs(count), f"of version {version}, kept and not used"))
+    if results.outdated:
+        found.append((_runs(results.outdated), "of earlier code of your own, kept and not used"))
     return found
 
 

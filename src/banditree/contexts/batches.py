@@ -144,7 +144,7 @@ def unreadable(contexts: object, what: str = "a context cannot be") -> InvalidCo
 
 
 def frame_form(value: object) -> Literal["table", "column"] | None:
-    """Return what an object of a data-frame library is, told by its class: nothing is imported."""
+    """Return what an object of a data-frame library is, by its class: nothing is imported."""
     for cls in type(value).__mro__:
         if cls.__module__.partition(".")[0] in LIBRARIES:
             if cls.__name__ == "LazyFrame":

@@ -50,7 +50,7 @@ class Encoder(Schema):
     Attributes
     ----------
     tells
-        Whether names that were never learned from are told by a warning, each once.
+        Whether a warning names, once, each feature that was never learned from.
 
     Examples
     --------

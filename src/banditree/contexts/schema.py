@@ -17,7 +17,7 @@ from banditree.types import DeclaredKind, FeatureName, Kind, Value
 
 Declared = dict[FeatureName, Kind]
 
-# After so many unknown names no more are told: they are data, not mistakes.
+# After so many unknown names no warning names more: they are data, not mistakes.
 MOST_TOLD = 100
 
 _KINDS = ", ".join(f'"{kind}"' for kind in get_args(DeclaredKind))
@@ -81,7 +81,7 @@ class Schema:
     def _index_names(self) -> None:
         self._names = [feature.name for feature in self._features]
         self._index = {feature.name: i for i, feature in enumerate(self._features)}
-        # Names that need not be told: an unknown one is told once.
+        # Names that need no warning: an unknown one gets one only.
         self._known: set[Any] = {*self._names, *self._told}
 
     def _check_batch(self, batch: Batch) -> None:

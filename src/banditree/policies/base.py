@@ -50,8 +50,7 @@ class Policy(Foundation[A]):
         "category"}, or a list of names whose kinds are found out. The kinds are "number", "string",
         "boolean" and "category" (values of any type). A name not declared and a value that does not
         fit are refused; contexts without names are read in the order declared. None: features may
-        come and go, and a name that `decide` was never taught is told once, by a
-        `BanditreeWarning`.
+        come and go, and a `BanditreeWarning` names, once, each that `decide` was never taught.
     seed
         Of all random draws; None for one that nobody can know. A numpy Generator is asked for one.
         Without a seed, a policy draws other numbers in a forked process, and in each process that

@@ -75,11 +75,11 @@ class Beliefs(ABC):
         )
 
     def _arms_changed(self) -> None:
-        """Hear that arms were added, removed or brought back."""
+        """Take note of arms that were added, removed or brought back."""
         return
 
     def _features_changed(self) -> None:
-        """Hear that there are new features, or that one was found to be a category."""
+        """Take note of new features, and of those found to be categories."""
         return
 
     def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:

@@ -126,7 +126,7 @@ class Design:
         return Scale(self.mean, self.inverse_scale)
 
     def set_features(self, is_category: Any) -> None:
-        """Hear which features there are now."""
+        """Take note of the features that there are now."""
         self._is_category = [bool(flag) for flag in is_category]
         self._counts += [{} for _ in self._is_category[len(self._counts) :]]
         self._index_columns()

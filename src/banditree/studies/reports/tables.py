@@ -139,7 +139,7 @@ def constants_rows(results: Results) -> Table | None:
 
 
 def facts(results: Results) -> list[tuple[str, str]]:
-    """Return what is to be known about a study, by name."""
+    """Return what a reader should know about a study, by name."""
     return [
         ("Steps of a run", steps_of(results)),
         ("Seeds", seeds_of(results)),

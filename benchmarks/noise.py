@@ -10,6 +10,7 @@ it. At most 1.25 is wanted; the exit code is 1 if a policy is over it.
 
 import argparse
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,11 +70,13 @@ def mean_regret(name: str, world: World, column: str | None, steps: int, seeds: 
     return total / seeds
 
 
-def ratios(name: str, world: World, steps: int, seeds: int) -> dict[str, float]:
+def ratios(
+    name: str, world: World, steps: int, seeds: int, columns: Sequence[str] = COLUMNS
+) -> dict[str, float]:
     """Return regret with each column over regret without one; print them."""
     without = mean_regret(name, world, None, steps, seeds)
     cells, found = [f"without {without:6.0f}"], {}
-    for column in COLUMNS:
+    for column in columns:
         with_column = mean_regret(name, world, column, steps, seeds)
         found[column] = with_column / without
         mark = "ok" if found[column] <= WANTED else "OVER"

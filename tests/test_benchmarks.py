@@ -132,3 +132,24 @@ def test_quick_times_of_policies():
     assert "not judged" in done.stdout
     assert done.stdout.count("\ntogether ") == 2
     assert "last / first" in done.stdout
+
+
+# Noise
+
+
+# Regret varies by a quarter from seed to seed, so that fewer seeds would leave much to luck.
+@pytest.mark.slow
+@pytest.mark.parametrize("feature", ["number", "category"])
+@pytest.mark.parametrize(
+    ("name", "steps", "seeds"),
+    [("TreeHeuristic", 2000, 10), ("TreeBootstrap", 1500, 6), ("OnlineTreeBootstrap", 1500, 6)],
+)
+def test_random_strings_cost_little(
+    monkeypatch: pytest.MonkeyPatch, name: str, steps: int, seeds: int, feature: str
+):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import noise
+
+    world = noise.World(feature, arms=3, numbers=0)
+    found = noise.ratios(name, world, steps, seeds, columns=("200", "distinct"))
+    assert max(found.values()) <= noise.WANTED

@@ -37,7 +37,7 @@ double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_f
     const auto folds = folds_of(data.n_rows(), n_folds);
     if (in_one_fold(data, folds)) return std::numeric_limits<double>::infinity();
     const Tree full = grow(data, Sample::of(data, std::span<const double>()), growth).tree;
-    return cross_validate(data, growth, full.pruning_path(), folds, n_folds).middle_alpha;
+    return cross_validate(data, growth, full.pruning_path(), folds, n_folds).lasting_alpha;
 }
 
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds) {

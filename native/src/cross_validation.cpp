@@ -17,6 +17,12 @@ std::vector<double> midpoints(const std::vector<double>& alphas) {
     return betas;
 }
 
+// See CrossValidation::lasting_alpha.
+double lasting(const std::vector<double>& alphas, std::size_t i) {
+    if (i + 1 < alphas.size()) return std::sqrt(alphas[i] * std::sqrt(alphas[i] * alphas[i + 1]));
+    return i > 0 ? 1.25 * alphas[i] : std::numeric_limits<double>::infinity();
+}
+
 // Held-out errors summed for ranges of betas at a time; `totals` undoes the differences.
 class RangeSums {
  public:
@@ -135,7 +141,7 @@ CrossValidation cross_validate(const Dataset& data, const Growth& growth, const 
         if (errors[i] <= best * (1 + kTieTolerance)) {
             best = std::min(best, errors[i]);
             result.best_alpha = path.alphas[i];
-            result.middle_alpha = betas[i];
+            result.lasting_alpha = lasting(path.alphas, i);
         }
     }
     return result;

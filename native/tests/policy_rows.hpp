@@ -116,7 +116,7 @@ inline double expected_alpha(const Rows& rows, const Growth& growth, std::uint32
     const auto result = cross_validate(data, growth, full.pruning_path(), folds, n_folds);
     const std::size_t step = std::max<std::size_t>(1, first.size() / 16);
     const std::size_t steps = (rows.size() - first.size()) / step;
-    return result.middle_alpha / static_cast<double>(first.size()) *
+    return result.lasting_alpha / static_cast<double>(first.size()) *
            static_cast<double>(first.size() + steps * step);
 }
 

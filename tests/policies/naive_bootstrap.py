@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from banditree._core import Generator, folds_of
-from policies.tree_streams import grown_alpha, last_point
+from policies.tree_streams import grown_alpha, last_point, lasting
 from reference import naive
 
 
@@ -73,14 +73,15 @@ class NaiveBootstrap:
         if len(set(folds)) < 2:
             return math.inf
         data = ([values[i] for i in kept] for values in (rows, rewards, weights))
-        return middle_alpha(*data, folds, self.tree)
+        return lasting_alpha(*data, folds, self.tree)
 
 
 def last_point_of(rows: list[Any]) -> int:
     return last_point(len(rows))
 
 
-def middle_alpha(rows: Any, rewards: Any, weights: Any, folds: Any, settings: Any) -> float:
+def lasting_alpha(rows: Any, rewards: Any, weights: Any, folds: Any, settings: Any) -> float:
     if len(set(rewards)) == 1:
         return math.inf  # one leaf, which is the whole path
-    return naive.cross_validate(rows, rewards, weights, folds, **settings).middle_alpha
+    validated = naive.cross_validate(rows, rewards, weights, folds, **settings)
+    return lasting(validated.alphas, validated.best_alpha)

@@ -106,10 +106,12 @@ def folds_without_gaps(n: int, folds: int) -> np.ndarray:
     return np.unique(_core.folds_of(n, folds), return_inverse=True)[1]
 
 
-def middle_of(alphas: list[float], best: float) -> float:
-    """Return the middle of the interval of which `best` is the lower end."""
+def lasting(alphas: list[float], best: float) -> float:
+    """Return the first quarter of the interval that begins at `best`, the root's without end."""
     at = alphas.index(best)
-    return math.sqrt(best * alphas[at + 1]) if at + 1 < len(alphas) else math.inf
+    if at + 1 < len(alphas):
+        return best**0.75 * alphas[at + 1] ** 0.25
+    return 1.25 * best if at > 0 else math.inf
 
 
 def grown_alpha(alpha: float, chosen_at: int, n: int) -> float:
@@ -149,7 +151,7 @@ class Batch:
             return math.inf
         ids = folds_without_gaps(point, folds)
         alphas, _, _, best = self.grown(point).cross_validate(ids, int(ids.max()) + 1)
-        return grown_alpha(middle_of(alphas.tolist(), best), point, len(self.rewards))
+        return grown_alpha(lasting(alphas.tolist(), best), point, len(self.rewards))
 
     def pruned(self, alpha: float) -> _core.Tree:
         return self.grown(edges=self.edges()).prune(alpha)

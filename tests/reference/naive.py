@@ -338,7 +338,6 @@ class CrossValidation:
     errors: list[float]
     standard_errors: list[float]
     best_alpha: float
-    middle_alpha: float  # of the interval on which the best subtree is best
 
 
 def cross_validate(
@@ -374,7 +373,6 @@ def cross_validate(
         [float(s / tree.cost) for s in first],
         [math.sqrt(max(v, 0)) / float(tree.cost) for v in variances],
         alphas[best],
-        betas[best],
     )
 
 

@@ -15,9 +15,9 @@ namespace banditree {
 // arrives later.
 std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds);
 
-// The cross-validated alpha of a tree on these rows: the middle of the interval on which the best
-// subtree is best, so that a few more rows do not undo the choice. Infinite, so that the tree is a
-// leaf, if that is the root or if there are too few rows to validate on.
+// The cross-validated alpha of a tree on these rows, with room for a few more rows (see
+// CrossValidation::lasting_alpha). Infinite, so that the tree is a leaf, if there are too few rows
+// to validate on or nothing to split.
 double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_folds);
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds);
 

@@ -14,9 +14,10 @@ struct CrossValidation {
     std::vector<double> errors;  // held-out squared error / root cost
     std::vector<double> standard_errors;
     double best_alpha = 0;
-    // The geometric middle of the interval on which the best subtree is best; infinite for the
-    // root.
-    double middle_alpha = 0;
+    // Inside the interval on which the best subtree is best, at its first quarter (geometrically),
+    // so that a few more rows do not undo the choice. The root's interval has no end: a quarter
+    // above its start; infinite if there is nothing to split.
+    double lasting_alpha = 0;
 };
 
 // `path` is that of the tree grown on all of the data; `folds` has an id in 0..n_folds - 1 for each

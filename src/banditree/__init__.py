@@ -30,6 +30,7 @@ from banditree.policies import (
     load,
 )
 from banditree.trees import CrossValidation, IncrementalTree, PruningPath, Tree
+from banditree.types import Decision
 
 __all__ = [
     "ArmExplanation",
@@ -40,6 +41,7 @@ __all__ = [
     "CrossValidation",
     "CustomPolicy",
     "DataError",
+    "Decision",
     "Explanation",
     "FeatureInfo",
     "Greedy",

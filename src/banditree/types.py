@@ -1,7 +1,8 @@
 """Types that appear in public signatures."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ __all__ = [
     "Arm",
     "Context",
     "Contexts",
+    "Decision",
     "DeclaredFeatures",
     "DeclaredKind",
     "FeatureName",
@@ -37,6 +39,27 @@ Arm: TypeAlias = str | int
 
 A = TypeVar("A", bound=Arm, default=Any)
 """The type of a policy's arms: `decide` returns what the constructor was given."""
+
+
+@dataclass(frozen=True)
+class Decision(Generic[A]):
+    """An arm, with the probability with which it was drawn.
+
+    Attributes
+    ----------
+    arm
+        The arm to offer.
+    propensity
+        The probability with which it was drawn.
+    propensities
+        The probability of each arm that may be drawn at all; 0 for those not eligible this time.
+        The arm was drawn from these very numbers.
+    """
+
+    arm: A
+    propensity: float
+    propensities: Mapping[A, float]
+
 
 FeatureName: TypeAlias = str | int
 """A mapping's key or a table's column name; in sequences and arrays, the position."""

@@ -140,10 +140,11 @@ def propensities_are_frequencies(case: Case) -> None:
     for n, count in ((0, max(case.decisions // 4, 50)), (60, case.decisions)):
         policy = case.taught(n)
         for arms in (None, SOME):
-            _require_frequencies(case, policy, arms, count)
+            require_frequencies(case, policy, arms, count)
 
 
-def _require_frequencies(case: Case, policy: Policy, arms: list[Arm] | None, count: int) -> None:
+def require_frequencies(case: Case, policy: Policy, arms: list[Arm] | None, count: int) -> None:
+    """Require that `decide_many` takes each arm as often as its propensity says."""
     context, eligible = PROBES[0], arms or policy.arms
     stated = case.propensities(policy, context, arms, draws=count)
     decided = policy.decide_many([context] * count, arms)

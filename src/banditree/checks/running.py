@@ -4,7 +4,16 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from banditree.checks import choosing, contract, deciding, forms, learning, storing, threads
+from banditree.checks import (
+    choosing,
+    contract,
+    deciding,
+    drawing,
+    forms,
+    learning,
+    storing,
+    threads,
+)
 from banditree.checks.case import Case, Law, LawBrokenError
 from banditree.checks.streams import ARMS
 from banditree.contexts.values import shorten
@@ -23,6 +32,8 @@ LAWS: Mapping[str, Law] = MappingProxyType(
             deciding.propensities_are_frequencies,
             deciding.order_of_arms_is_nothing,
             deciding.batches_are_single_calls,
+            drawing.decisions_carry_their_propensity,
+            drawing.floors_hold,
             learning.refused_learning_leaves_no_trace,
             learning.inputs_stay_as_they_are,
             learning.inputs_are_not_kept,

@@ -36,7 +36,7 @@ class BanditForest(Policy[A]):
 
     Parameters
     ----------
-    arms, categorical, features, seed
+    arms, categorical, features, floor, seed
         As for every policy (see `Policy`).
     depth
         D, the number of variables on the paths of a tree. The best value differs between tasks;
@@ -91,6 +91,7 @@ class BanditForest(Policy[A]):
         reward: Literal["binary"] = "binary",
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.depth = check_whole("depth", depth, 1)
@@ -99,7 +100,7 @@ class BanditForest(Policy[A]):
         self.epsilon = _check_epsilon(epsilon)
         self.radius = _check_radius(radius)
         _check_binary(reward)
-        super().__init__(arms, categorical=categorical, features=features, seed=seed)
+        super().__init__(arms, categorical=categorical, features=features, floor=floor, seed=seed)
 
     def _start(self) -> None:
         self._core = _core.BanditForest(

@@ -18,7 +18,16 @@ from banditree.policies.parameters import as_seed, parameters_of
 from banditree.policies.processes import fresh_generator
 from banditree.policies.rewards import check_many, check_one
 from banditree.signs import for_terminal
-from banditree.types import A, Context, Contexts, DeclaredKind, FeatureName, FloatArray, Seed
+from banditree.types import (
+    A,
+    Context,
+    Contexts,
+    Decision,
+    DeclaredKind,
+    FeatureName,
+    FloatArray,
+    Seed,
+)
 
 __all__ = ["Arrays", "Policy", "share_of_largest", "subclasses"]
 
@@ -51,6 +60,10 @@ class Policy(Foundation[A]):
         "boolean" and "category" (values of any type). A name not declared and a value that does not
         fit are refused; contexts without names are read in the order declared. None: features may
         come and go, and a `BanditreeWarning` names, once, each that `decide` was never taught.
+    floor
+        Every eligible arm is drawn with a probability of at least ``floor / K``, K being the number
+        of eligible arms: so often as ``floor`` says, the arm is drawn uniformly. Logs of such
+        decisions can be used to evaluate any other policy.
     seed
         Of all random draws; None for one that nobody can know. A numpy Generator is asked for one.
         Without a seed, a policy draws other numbers in a forked process, and in each process that
@@ -93,11 +106,35 @@ class Policy(Foundation[A]):
             if not self._checks_rows:
                 self._encoder.check_finite(row)
             eligible = self._arms.all if arms is None else self._arms.indices(arms)
+            pick = self._choose_above_floor if self.floor else self._choose
             try:
-                return self._arms.names[self._choose(row, eligible)]
+                return self._arms.names[pick(row, eligible)]
             except ValueError:
                 self._encoder.check_finite(row)
                 raise
+
+    def decision(self, context: Context, arms: Sequence[A] | None = None) -> Decision[A]:
+        """Return the arm to offer with the probability that it was drawn with.
+
+        The probabilities are those of `propensities`, and the arm is drawn from them: what to log
+        for evaluation. `decide` draws by the same probabilities, and faster where these are
+        estimated or integrated.
+
+        Examples
+        --------
+        >>> from banditree import Uniform
+        >>> decision = Uniform(["golf", "tennis"], seed=1).decision({"age": 31})
+        >>> decision.arm, decision.propensity
+        ('tennis', 0.5)
+        """
+        with self._lock:
+            if self._awaits:
+                self._look_for_categories()
+            row, eligible = self._read(context, arms)
+            chances = self._chances(row, eligible)
+            arm = self._arms.names[self._draw_by(chances, eligible)]
+            propensities = self._as_propensities(eligible, chances)
+            return Decision(arm, propensities[arm], propensities)
 
     def decide_many(self, contexts: Contexts, arms: Sequence[A] | None = None) -> list[A]:
         """Return the arm to offer in each context: the same as `decide` for each, but faster."""
@@ -106,7 +143,11 @@ class Policy(Foundation[A]):
                 self._look_for_categories()
             rows = self._encoder.encode_many(contexts)
             eligible = self._arms.all if arms is None else self._arms.indices(arms)
-            return [self._arms.names[i] for i in self._choose_many(rows, eligible)]
+            if self.floor:
+                chosen: Sequence[int] = [self._choose_above_floor(row, eligible) for row in rows]
+            else:
+                chosen = self._choose_many(rows, eligible)
+            return [self._arms.names[i] for i in chosen]
 
     def learn(self, context: Context, arm: A, reward: float) -> None:
         """Take in what came of offering an arm. A call that raises has changed nothing.
@@ -142,7 +183,7 @@ class Policy(Foundation[A]):
         """Return the probability with which `decide` draws each arm; 0 for arms not eligible."""
         with self._lock:
             row, eligible = self._read(context, arms)
-            return self._as_propensities(eligible, self._propensities(row, eligible))
+            return self._as_propensities(eligible, self._chances(row, eligible))
 
     def expected_rewards(self, context: Context, arms: Sequence[A] | None = None) -> dict[A, float]:
         """Return the mean reward that the policy expects of each eligible arm."""
@@ -152,7 +193,7 @@ class Policy(Foundation[A]):
 
     def propensities_many(self, contexts: Contexts, arms: Sequence[A] | None = None) -> FloatArray:
         """Return `propensities` of each context: a row for each, a column for each of `arms`."""
-        return self._table(contexts, arms, self._propensities, 0.0)
+        return self._table(contexts, arms, self._chances, 0.0)
 
     def expected_rewards_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None
@@ -273,6 +314,17 @@ class Policy(Foundation[A]):
                 table[i, columns] = read(row, eligible)
             return table
 
+    def _choose_above_floor(self, row: FloatArray, eligible: Indices) -> int:
+        if self._random.uniform(1)[0] < self.floor:
+            return self._draw_uniformly(eligible)
+        return self._choose(row, eligible)
+
+    def _chances(self, row: FloatArray, eligible: Indices) -> FloatArray:
+        return self._above_floor(self._propensities(row, eligible))
+
+    def _above_floor(self, chances: FloatArray) -> FloatArray:
+        return (1 - self.floor) * chances + self.floor / len(chances) if self.floor else chances
+
     def _as_propensities(self, eligible: Indices, values: FloatArray) -> dict[A, float]:
         return dict.fromkeys(self.arms, 0.0) | self._by_name(eligible, values)
 
@@ -286,6 +338,12 @@ class Policy(Foundation[A]):
 
     def _draw_uniformly(self, eligible: Indices) -> int:
         return int(eligible[self._random.integers(len(eligible), 1)[0]])
+
+    def _draw_by(self, chances: FloatArray, eligible: Indices) -> int:
+        """Return one of the eligible arms, drawn with these probabilities."""
+        possible = np.flatnonzero(chances)
+        drawn = np.searchsorted(np.cumsum(chances[possible]), self._random.uniform(1)[0], "right")
+        return int(eligible[possible[min(int(drawn), len(possible) - 1)]])
 
     def _draw_largest(self, values: FloatArray, eligible: Indices) -> int:
         """Return the eligible arm of the largest value, ties at random."""

@@ -61,7 +61,7 @@ class Bootstrap(Policy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     learner
         An estimator of scikit-learn's kind, not fitted: with `predict_proba`, a classifier, for
@@ -96,12 +96,15 @@ class Bootstrap(Policy[A]):
         patience: int = 100,
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.learner = check_learner(learner)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
         self.patience = check_whole("patience", patience, 1)
-        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
+        super().__init__(
+            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
+        )
         if self.reward == "continuous" and is_classifier(learner):
             raise InvalidParameterError(
                 f"{type(learner).__name__} is a classifier and learns from 0 and 1 only; "
@@ -122,7 +125,8 @@ class Bootstrap(Policy[A]):
         check_whole("draws", draws, 1)
         with self._lock:
             row, eligible = self._read(context, arms)
-            return self._as_propensities(eligible, self._propensities(row, eligible, draws))
+            chances = self._above_floor(self._propensities(row, eligible, draws))
+            return self._as_propensities(eligible, chances)
 
     def _start(self) -> None:
         self._design = Design()

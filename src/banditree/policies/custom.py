@@ -32,7 +32,7 @@ class CustomPolicy(Policy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`). A constructor of your own checks its parameters, keeps
         each in an attribute of the same name, and calls this one last.
 
@@ -124,10 +124,7 @@ class CustomPolicy(Policy[A]):
         return normalised
 
     def _choose(self, row: FloatArray, eligible: Indices) -> int:
-        chances = self._propensities(row, eligible)
-        possible = np.flatnonzero(chances)
-        drawn = np.searchsorted(np.cumsum(chances[possible]), self._random.uniform(1)[0], "right")
-        return int(eligible[possible[min(int(drawn), len(possible) - 1)]])
+        return self._draw_by(self._propensities(row, eligible), eligible)
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
         context = self._context(row)

@@ -16,6 +16,7 @@ from banditree.policies.beliefs import Arrays, Beliefs
 from banditree.policies.parameters import as_seed, parameters_of, read_only
 from banditree.policies.processes import fresh_generator, process_token, renew_after_fork
 from banditree.policies.rewards import RewardKind, check_kind
+from banditree.trees.inputs import check_share
 from banditree.types import A, DeclaredFeatures, FeatureName, Seed
 
 # Declared categories should have come by then.
@@ -35,10 +36,12 @@ class Foundation(Beliefs, Generic[A]):
         reward: RewardKind = "binary",
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self._arms: Arms[A] = Arms(arms)
         self.reward = check_kind(reward)
+        self.floor = check_share("floor", floor)
         self._set_encoder(Encoder(categorical, features))
         self._counts = [0] * len(self._arms)
         self._awaits = bool(self.categorical)  # declared categories that may never come

@@ -23,7 +23,7 @@ class LinUCB(ConfidencePolicy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     alpha
         How much the width counts, in units of the reward. The best value differs between tasks.
@@ -64,11 +64,14 @@ class LinUCB(ConfidencePolicy[A]):
         reward: RewardKind = "binary",
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)
-        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
+        super().__init__(
+            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
+        )
 
     def _start(self) -> None:
         self._design = Design()

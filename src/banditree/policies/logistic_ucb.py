@@ -39,7 +39,7 @@ class LogisticUCB(ConfidencePolicy[A]):
 
     Parameters
     ----------
-    arms, categorical, features, seed
+    arms, categorical, features, floor, seed
         As for every policy (see `Policy`).
     alpha
         How much the width counts. The best value differs between tasks, and is well below 1.
@@ -79,6 +79,7 @@ class LogisticUCB(ConfidencePolicy[A]):
         reward: Literal["binary"] = "binary",
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.alpha = check_scale(alpha)
@@ -86,7 +87,7 @@ class LogisticUCB(ConfidencePolicy[A]):
         self.horizon = check_whole("horizon", horizon, 1)
         self.delta = _check_delta(delta)
         _check_binary(reward)
-        super().__init__(arms, categorical=categorical, features=features, seed=seed)
+        super().__init__(arms, categorical=categorical, features=features, floor=floor, seed=seed)
 
     def _start(self) -> None:
         self._design = Design()

@@ -37,7 +37,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     replicas
         Trees per arm. Few of them freeze exploration; time and memory grow with their number.
@@ -71,6 +71,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
@@ -85,6 +86,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
             folds=folds,
             categorical=categorical,
             features=features,
+            floor=floor,
             seed=seed,
         )
 

@@ -31,7 +31,7 @@ class ThompsonSampling(Policy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     prior
         S0 and F0, the successes and failures that each arm starts with. Continuous
@@ -55,10 +55,13 @@ class ThompsonSampling(Policy[A]):
         prior: tuple[float, float] = (1.0, 1.0),
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior, reward)
-        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
+        super().__init__(
+            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
+        )
 
     def _start(self) -> None:
         self._tally = Tally(len(self._arms))

@@ -38,7 +38,7 @@ class TreeBootstrap(TreePolicy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     pruning
         How far trees are pruned. "cv": at a complexity that is cross-validated on the arm's
@@ -88,6 +88,7 @@ class TreeBootstrap(TreePolicy[A]):
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.pruning = None if pruning is None else check_choice("pruning", pruning, Pruning)
@@ -104,6 +105,7 @@ class TreeBootstrap(TreePolicy[A]):
             folds=folds,
             categorical=categorical,
             features=features,
+            floor=floor,
             seed=seed,
         )
 
@@ -128,7 +130,8 @@ class TreeBootstrap(TreePolicy[A]):
             check_whole("draws", draws, 1)
         with self._lock:
             row, eligible = self._read(context, arms)
-            return self._as_propensities(eligible, self._propensities(row, eligible, draws))
+            chances = self._above_floor(self._propensities(row, eligible, draws))
+            return self._as_propensities(eligible, chances)
 
     def _engine(self) -> Any:
         return _core.TreeBootstrap(

@@ -40,7 +40,7 @@ class TreeHeuristic(TreePolicy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     prior
         S0 and F0, the successes and failures that every leaf starts with. Continuous
@@ -76,6 +76,7 @@ class TreeHeuristic(TreePolicy[A]):
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior, reward)
@@ -89,6 +90,7 @@ class TreeHeuristic(TreePolicy[A]):
             folds=folds,
             categorical=categorical,
             features=features,
+            floor=floor,
             seed=seed,
         )
 

@@ -29,7 +29,7 @@ class TreePolicy(Policy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     min_split, min_leaf, max_depth, max_bins
         As for `Tree`. With `max_bins=None` splits are exact, and slow beyond a thousand
@@ -52,6 +52,7 @@ class TreePolicy(Policy[A]):
         folds: int = 10,
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
+        floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self._settings = Settings(
@@ -65,7 +66,9 @@ class TreePolicy(Policy[A]):
         self.min_split, self.min_leaf = min_split, min_leaf
         self.max_depth, self.max_bins = max_depth, max_bins
         self.folds = check_whole("folds", folds, 2)
-        super().__init__(arms, reward=reward, categorical=categorical, features=features, seed=seed)
+        super().__init__(
+            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
+        )
 
     @abstractmethod
     def _engine(self) -> Any:

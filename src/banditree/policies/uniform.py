@@ -17,7 +17,7 @@ class Uniform(Policy[A]):
 
     Parameters
     ----------
-    arms, reward, categorical, features, seed
+    arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
 
     Examples

@@ -58,6 +58,17 @@ def check_alpha(alpha: Any) -> float:
     return value
 
 
+def check_share(name: str, value: Any) -> float:
+    """Return a number from 0 to 1."""
+    share = _as_float(value)
+    if isinstance(value, bool) or not 0 <= share <= 1:
+        raise InvalidParameterError(
+            f"{name} must be a number from 0 to 1, got {shorten(value)}; "
+            f"see the documentation of {name} for its meaning"
+        )
+    return share
+
+
 def check_reward(reward: Any) -> float:
     """Return one reward as a float."""
     if type(reward) is float or type(reward) is int:

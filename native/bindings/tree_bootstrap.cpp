@@ -5,7 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "banditree/arm_tree.hpp"
+#include "banditree/leaf_price.hpp"
 #include "engines.hpp"
 #include "policies.hpp"
 #include "tree.hpp"

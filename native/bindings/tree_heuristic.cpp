@@ -16,12 +16,15 @@ namespace {
 
 void construct(TreeHeuristic* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
-               bool adjusted, std::int64_t folds, bool binary, double successes, double failures) {
+               bool adjusted, std::int64_t folds, double refresh, bool binary, double successes,
+               double failures) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
-    new (self)
-        TreeHeuristic(as_growth(min_split, min_leaf, max_depth, adjusted), as_max_bins(max_bins),
-                      as_folds(folds), Posterior{binary, successes, failures});
+    if (!(refresh >= 0 && refresh <= 1))
+        throw std::invalid_argument("refresh must be between 0 and 1");
+    const ArmTreeSettings settings{as_growth(min_split, min_leaf, max_depth, adjusted),
+                                   as_max_bins(max_bins), as_folds(folds), refresh};
+    new (self) TreeHeuristic(settings, Posterior{binary, successes, failures});
 }
 
 std::int64_t decide_greedily(TreeHeuristic& engine, const DoubleArray& context,
@@ -44,7 +47,7 @@ auto evidence(TreeHeuristic& engine, const DoubleArray& context, const IntArray&
 }
 
 BoundTree tree(TreeHeuristic& engine, std::int64_t arm) {
-    ArmTree& kept = engine.arm(as_arm(engine, arm));
+    const ArmTree& kept = engine.arm(as_arm(engine, arm));
     if (kept.n_rows() == 0) throw std::invalid_argument("the arm has learned nothing yet");
     return {kept.pruned(), Growth{}, engine.kinds().size(), nullptr};
 }
@@ -60,7 +63,8 @@ void bind_tree_heuristic(nb::module_& m) {
     nb::class_<TreeHeuristic> bound(m, "TreeHeuristic");
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "successes"_a, "failures"_a)
+             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "refresh"_a, "binary"_a, "successes"_a,
+             "failures"_a)
         .def("decide", &decide<TreeHeuristic>, "context"_a.noconvert(), "eligible"_a.noconvert(),
              "random"_a)
         .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace banditree {
 
@@ -58,9 +59,27 @@ void IncrementalTree::raise_alpha(double alpha) {
     }
 }
 
-const Moments& IncrementalTree::pruned_leaf(const double* context) {
+// A node of known fate has only such nodes below it that can be reached: rows undo all fates on
+// their way, from the root.
+void IncrementalTree::settle() {
+    std::vector<std::int32_t> stack{0};
+    while (!stack.empty()) {
+        const std::int32_t at = stack.back();
+        stack.pop_back();
+        if (nodes_[at].fate != Fate::unknown) continue;
+        const bool split = survives(at);
+        LiveNode& node = nodes_[at];
+        node.fate = split ? Fate::split : Fate::leaf;
+        if (!split) continue;
+        if (node.side_of.empty()) node.cut = threshold(node);
+        stack.push_back(node.right);
+        stack.push_back(node.left);
+    }
+}
+
+const Moments& IncrementalTree::pruned_leaf(const double* context) const {
     std::int32_t at = 0;
-    while (fate_of(at) == Fate::split) {
+    while (nodes_[at].fate == Fate::split) {
         const LiveNode& node = nodes_[at];
         const double value = context[node.feature];
         const bool number = node.side_of.empty();
@@ -70,16 +89,6 @@ const Moments& IncrementalTree::pruned_leaf(const double* context) {
         at = left ? node.left : node.right;
     }
     return nodes_[at].moments;
-}
-
-IncrementalTree::Fate IncrementalTree::fate_of(std::int32_t at) {
-    if (nodes_[at].fate == Fate::unknown) {
-        const bool split = survives(at);
-        LiveNode& node = nodes_[at];
-        node.fate = split ? Fate::split : Fate::leaf;
-        if (split && node.side_of.empty()) node.cut = threshold(node);
-    }
-    return nodes_[at].fate;
 }
 
 // Whether a node whose ancestors all do is still split after pruning.
@@ -140,6 +149,15 @@ IncrementalTree::Kept IncrementalTree::kept_of(const LiveNode& node, std::uint32
 
 Tree IncrementalTree::as_tree() {
     expand_all();
+    return copy_of([](const LiveNode& node) { return !node.is_leaf(); });
+}
+
+Tree IncrementalTree::pruned() const {
+    return copy_of([](const LiveNode& node) { return node.fate == Fate::split; });
+}
+
+template <class IsSplit>
+Tree IncrementalTree::copy_of(IsSplit is_split) const {
     Tree tree;
     struct Pending {
         std::int32_t id;
@@ -152,30 +170,34 @@ Tree IncrementalTree::as_tree() {
         const LiveNode& live = nodes_[id];
         const auto index = static_cast<std::int32_t>(tree.nodes.size());
         if (parent >= 0) tree.nodes[parent].right = index;
-        Node node = leaf_node(live.moments, rows_.data().offset);
-        if (!live.is_leaf()) {
-            node.feature = live.feature;
-            node.gain = gain(live);
-            node.missing_left = follows_missing_left(live);
-            node.saw_missing = live.saw_missing;
-            if (rows_.kinds()[live.feature] == Kind::category) {
-                node.saw_missing = live.side_of[0] != kUnseen;
-                Sides sides;
-                for (std::uint32_t code = 0; code < live.side_of.size(); ++code) {
-                    if (live.side_of[code] == kLeft) sides.left.push_back(code);
-                    if (live.side_of[code] == kRight) sides.right.push_back(code);
-                }
-                node.sides = static_cast<std::int32_t>(tree.sides.size());
-                tree.sides.push_back(std::move(sides));
-            } else {
-                node.threshold = threshold(live);
-            }
-            stack.push_back({live.right, index});
-            stack.push_back({live.left, -1});
-        }
-        tree.nodes.push_back(node);
+        tree.nodes.push_back(leaf_node(live.moments, rows_.data().offset));
+        if (!is_split(live)) continue;
+        describe_split(live, tree);
+        stack.push_back({live.right, index});
+        stack.push_back({live.left, -1});
     }
     return tree;
+}
+
+// Makes a split of the last node of a tree.
+void IncrementalTree::describe_split(const LiveNode& live, Tree& tree) const {
+    Node& node = tree.nodes.back();
+    node.feature = live.feature;
+    node.gain = gain(live);
+    node.missing_left = follows_missing_left(live);
+    node.saw_missing = live.saw_missing;
+    if (rows_.kinds()[live.feature] == Kind::number) {
+        node.threshold = threshold(live);
+        return;
+    }
+    node.saw_missing = live.side_of[0] != kUnseen;
+    Sides sides;
+    for (std::uint32_t code = 0; code < live.side_of.size(); ++code) {
+        if (live.side_of[code] == kLeft) sides.left.push_back(code);
+        if (live.side_of[code] == kRight) sides.right.push_back(code);
+    }
+    node.sides = static_cast<std::int32_t>(tree.sides.size());
+    tree.sides.push_back(std::move(sides));
 }
 
 std::size_t IncrementalTree::bytes() const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "banditree/arm_tree.hpp"
 #include "banditree/leader.hpp"
 #include "banditree/schedule.hpp"
 
@@ -91,11 +90,14 @@ void OnlineTreeBootstrap::validate(Arm& arm) {
             LeafPrice::chosen(choose_alpha(arm.rows, settings_.growth, settings_.n_folds), n);
     // Cost is a sum, and a replica has half the rows.
     const double alpha = arm.price.alpha(n) / 2;
-    for (auto& replica : arm.replicas)
+    for (auto& replica : arm.replicas) {
         due ? replica->set_alpha(alpha) : replica->raise_alpha(alpha);
+        if (replica->n_rows() > 0) replica->settle();
+    }
 }
 
-std::uint32_t OnlineTreeBootstrap::decide(const double* context, ArmIndices eligible, Rng& rng) {
+std::uint32_t OnlineTreeBootstrap::decide(const double* context, ArmIndices eligible,
+                                          Rng& rng) const {
     const bool any_cold = std::any_of(eligible.begin(), eligible.end(), [&](auto id) {
         return is_cold(static_cast<std::uint32_t>(id));
     });
@@ -118,8 +120,9 @@ bool OnlineTreeBootstrap::is_cold(std::uint32_t arm) const {
                        [](const auto& replica) { return replica->n_rows() == 0; });
 }
 
-double OnlineTreeBootstrap::predict(std::uint32_t arm, std::uint32_t i, const double* context) {
-    IncrementalTree& tree = *arms_[arm].replicas[i];
+double OnlineTreeBootstrap::predict(std::uint32_t arm, std::uint32_t i,
+                                    const double* context) const {
+    const IncrementalTree& tree = *arms_[arm].replicas[i];
     Evidence leaf;
     if (tree.n_rows() > 0)
         leaf = Evidence::of(tree.pruned_leaf(context), tree.rows().data().offset);

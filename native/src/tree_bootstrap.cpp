@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "banditree/arm_tree.hpp"
 #include "banditree/cross_validation.hpp"
 #include "banditree/grow.hpp"
 #include "banditree/leader.hpp"
+#include "banditree/leaf_price.hpp"
 #include "banditree/schedule.hpp"
 
 namespace banditree {

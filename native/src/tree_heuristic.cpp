@@ -5,7 +5,7 @@
 namespace banditree {
 
 void TreeHeuristic::add_arm() {
-    arms_.push_back(std::make_unique<ArmTree>(growth_, max_bins_, n_folds_));
+    arms_.push_back(ArmTree::make(settings_));
     arms_.back()->set_kinds(kinds_);
 }
 
@@ -28,7 +28,7 @@ void TreeHeuristic::learn_many(ArmIndices arms, const Matrix& contexts,
         arms_[arm]->learn_many(by_arm[arm].matrix(), by_arm[arm].rewards);
 }
 
-std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, Rng& rng) {
+std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, Rng& rng) const {
     std::vector<Evidence> leaves;
     leaves.reserve(eligible.size());
     for (const auto id : eligible)
@@ -41,7 +41,8 @@ std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, 
     return leader.arm();
 }
 
-std::uint32_t TreeHeuristic::decide_greedily(const double* context, ArmIndices eligible, Rng& rng) {
+std::uint32_t TreeHeuristic::decide_greedily(const double* context, ArmIndices eligible,
+                                             Rng& rng) const {
     Leader leader(rng);
     for (const auto id : eligible) {
         const auto arm = static_cast<std::uint32_t>(id);
@@ -50,8 +51,8 @@ std::uint32_t TreeHeuristic::decide_greedily(const double* context, ArmIndices e
     return leader.arm();
 }
 
-Evidence TreeHeuristic::evidence(std::uint32_t arm, const double* context) {
-    ArmTree& tree = *arms_[arm];
+Evidence TreeHeuristic::evidence(std::uint32_t arm, const double* context) const {
+    const ArmTree& tree = *arms_[arm];
     return tree.n_rows() > 0 ? Evidence::of(tree.leaf(context), tree.offset()) : Evidence{};
 }
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "banditree/arm_tree.hpp"
 #include "banditree/cross_validation.hpp"
+#include "banditree/leaf_price.hpp"
 #include "banditree/rng.hpp"
 #include "banditree/schedule.hpp"
 #include "same_tree.hpp"
@@ -125,8 +125,8 @@ inline bool leaf_agrees(const Moments& leaf, double offset, const Node& expected
            std::abs(leaf.cost() - expected.cost) <= 1e-7 * (1 + expected.cost);
 }
 
-// Asks before it compares the whole tree, since that grows what a decision would not.
 inline bool agrees(IncrementalTree& tree, const Tree& expected, Rng& rng, bool whole) {
+    tree.settle();
     for (int i = 0; i < 4; ++i) {
         const Values context = random_context(rng);
         const double offset = tree.rows().data().offset;

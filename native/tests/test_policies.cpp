@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "banditree/leader.hpp"
+#include "banditree/live_arm_tree.hpp"
 #include "banditree/online_tree_bootstrap.hpp"
+#include "banditree/refreshed_arm_tree.hpp"
 #include "banditree/tree_bootstrap.hpp"
 #include "banditree/tree_heuristic.hpp"
 #include "check.hpp"
@@ -107,7 +109,7 @@ TEST(an_arm_has_the_cross_validated_batch_tree_after_every_row) {
         const std::uint32_t max_bins = rng.integer(2) == 0 ? 0 : 5;
         const auto n_folds = static_cast<std::uint32_t>(2 + rng.integer(9));
         const Rows rows = random_rows(rng, 70, 1, rng.integer(2) == 0);
-        ArmTree arm(growth, max_bins, n_folds);
+        LiveArmTree arm({growth, max_bins, n_folds});
         arm.set_kinds(kKinds);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             arm.learn(rows.context(i), rows.y[i]);
@@ -123,19 +125,72 @@ TEST(an_arm_has_the_cross_validated_batch_tree_after_every_row) {
     }
 }
 
+TEST(a_tree_is_grown_anew_when_its_rows_have_grown_by_a_share) {
+    Refreshes at;
+    std::vector<std::size_t> grown, chosen;
+    for (std::size_t n = 1; n <= 60; ++n) {
+        const Refreshes due = at.at(n, 0.2);
+        if (due.grown_at > at.grown_at) grown.push_back(n);
+        if (due.chosen_at > at.chosen_at) chosen.push_back(n);
+        at = due;
+    }
+    CHECK((grown ==
+           std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 48, 58}));
+    CHECK((chosen == std::vector<std::size_t>{1, 2, 3, 4, 5, 8, 10, 15, 22, 33, 48}));
+    const Refreshes at_once = Refreshes{}.at(60, 0.2);
+    CHECK(at_once.grown_at == at.grown_at && at_once.chosen_at == at.chosen_at);
+}
+
+// All rows so far, counted where the tree of the first rows puts them.
+Moments counted(const Tree& tree, const Rows& rows, const double* context) {
+    Moments moments;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (&tree.leaf_of(rows.context(i).data()) == &tree.leaf_of(context))
+            moments.add(1, rows.y[i]);
+    return moments;
+}
+
+TEST(a_refreshed_tree_is_the_batch_tree_of_its_last_refresh_with_all_rows_counted) {
+    Rng rng(47);
+    for (int round = 0; round < 16; ++round) {
+        const Growth growth = random_growth(rng);
+        const std::uint32_t max_bins = rng.integer(2) == 0 ? 0 : 5;
+        const double share = rng.integer(2) == 0 ? 0.1 : 0.7;
+        const Rows rows = random_rows(rng, 120, 1, rng.integer(2) == 0);
+        RefreshedArmTree arm({growth, max_bins, 10, share});
+        arm.set_kinds(kKinds);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            arm.learn(rows.context(i), rows.y[i]);
+            const Refreshes at = Refreshes{}.at(i + 1, share);
+            const Tree tree = batch_tree(rows.part(0, at.grown_at), growth, max_bins);
+            const Tree expected = tree.prune(arm.alpha());
+            CHECK(arm.pruned().n_leaves() == expected.n_leaves());
+            const Values context = random_context(rng);
+            const Moments leaf = counted(expected, rows.part(0, i + 1), context.data());
+            const Moments& found = arm.leaf(context.data());
+            CHECK(found.n == leaf.n);
+            CHECK_NEAR(arm.offset() + found.mean(), leaf.mean(), 1e-9);
+            CHECK_NEAR(found.cost(), leaf.cost(), 1e-7 * (1 + leaf.cost()));
+            if (at.grown_at == i + 1) CHECK(same_tree(arm.pruned(), expected));
+        }
+    }
+}
+
 TEST(an_arm_learns_many_as_it_learns_each) {
     Rng rng(45);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 40; ++round) {
         const std::uint32_t max_bins = rng.integer(2) == 0 ? 0 : 5;
         const Rows rows = random_rows(rng, 150, 1, rng.integer(2) == 0);
-        ArmTree each({}, max_bins, 10), many({}, max_bins, 10);
-        each.set_kinds(kKinds);
-        many.set_kinds(kKinds);
-        for (std::size_t i = 0; i < rows.size(); ++i) each.learn(rows.context(i), rows.y[i]);
+        const double refreshes[] = {0, 0.05, 0.5};
+        const ArmTreeSettings settings{{}, max_bins, 10, refreshes[round % 3]};
+        const auto each = ArmTree::make(settings), many = ArmTree::make(settings);
+        each->set_kinds(kKinds);
+        many->set_kinds(kKinds);
+        for (std::size_t i = 0; i < rows.size(); ++i) each->learn(rows.context(i), rows.y[i]);
         learn_in_chunks(rng, rows,
-                        [&](const Rows& part) { many.learn_many(part.matrix(), part.y); });
-        CHECK_NEAR(many.alpha(), each.alpha(), 1e-9);
-        CHECK(same_tree(many.pruned(), each.pruned()));
+                        [&](const Rows& part) { many->learn_many(part.matrix(), part.y); });
+        CHECK_NEAR(many->alpha(), each->alpha(), 1e-9);
+        CHECK(same_tree(many->pruned(), each->pruned()));
     }
 }
 
@@ -165,7 +220,7 @@ TEST(a_leader_without_ties_draws_nothing) {
 TEST(tree_heuristic_reads_the_leaves_of_each_arm) {
     Rng rng(48);
     const Rows rows = random_rows(rng, 300, 3, true);
-    TreeHeuristic engine({}, 0, 10, Posterior{});
+    TreeHeuristic engine(ArmTreeSettings{}, Posterior{});
     for (int arm = 0; arm < 3; ++arm) engine.add_arm();
     engine.set_kinds(kKinds);
     engine.learn_many(rows.arms, rows.matrix(), rows.y);

@@ -272,6 +272,7 @@ class TreeHeuristic:
         max_bins: int | None,
         adjusted: bool,
         folds: int,
+        refresh: float,
         binary: bool,
         successes: float,
         failures: float,

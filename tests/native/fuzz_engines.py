@@ -74,7 +74,10 @@ class EnginePlayer(StrictPlayer):
         seed = draw.mostly(draw.random.getrandbits(64), 0.01)
         name, settings = draw.one_of(
             (
-                ("TreeHeuristic", growth | prior),
+                (
+                    "TreeHeuristic",
+                    growth | prior | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))},
+                ),
                 (
                     "TreeBootstrap",
                     growth

@@ -45,6 +45,7 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
         prior = {"prior": draw.mostly(draw.one_of(((1.0, 1.0), (0.5, 3), (1e-6, 1e9))))}
         patience = {"patience": size(draw, 1 + draw.below(9))}
         cold = {"cold_start": draw.mostly(draw.one_of(("prior", "until_success")))} | patience
+        refresh = {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
         ucb = {"alpha": draw.mostly(draw.one_of((0, 0.1, 1.0)))}
         ucb["regularization"] = draw.mostly(draw.one_of(("cv", "cv", 1.0, 1e-9)))
         delta, learner = (
@@ -54,8 +55,8 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
         tree = {"depth": size(draw, 1 + draw.below(3)), "trees": size(draw, 1 + draw.below(7))}
         own = {
             "ThompsonSampling": prior,
-            "Greedy": growth | prior,
-            "TreeHeuristic": growth | prior,
+            "Greedy": growth | prior | refresh,
+            "TreeHeuristic": growth | prior | refresh,
             "TreeBootstrap": growth
             | cold
             | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
@@ -67,9 +68,11 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
             "LogisticUCB": ucb | {"delta": delta, "horizon": size(draw, 100)},
             "Bootstrap": cold | {"learner": draw.mostly(learner(max_depth=2))},
         }.get(name, {})
-        return {
-            key: v for key, v in own.items() if key == "learner" or draw.chance(0.5)
-        } | categorical
+        return (
+            {key: v for key, v in own.items() if key == "learner" or draw.chance(0.5)}
+            | categorical
+            | {"floor": draw.mostly(draw.one_of((0.0, 0.0, 0.02, 1)))}
+        )
 
     def policy(self) -> None:
         draw, binary = self.draw, self.draw.chance(0.6)

@@ -38,7 +38,7 @@ def test_alpha_grows_with_the_observations() -> None:
     random = np.random.default_rng(6)
     contexts = [{"x": x} for x in random.random(185)]  # a point of the schedule
     rewards = [int(random.random() < (0.2 if c["x"] < 0.5 else 0.8)) for c in contexts]
-    policy = bt.TreeHeuristic(["golf"], seed=1)
+    policy = bt.TreeHeuristic(["golf"], refresh=0, seed=1)
     policy.learn_many(contexts, ["golf"] * 185, rewards)
     before = policy._core.alpha(0)
     assert 0 < before < math.inf

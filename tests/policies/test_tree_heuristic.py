@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import banditree as bt
-from banditree.trees.rules import way_of
+from banditree.trees.rules import Way, way_of
 from policies.laws import assert_frequencies, beta_wins
 from policies.tree_streams import (
     ARMS,
@@ -125,20 +126,14 @@ def assert_batch_leaves(policy: bt.TreeHeuristic, stream: Stream, arm: str, n: i
 
 
 def assert_batch_trees_after_every_row(stream: Stream, options: Options) -> None:
-    """Begin with one arm; the others join when the stream has them. Later, look now and then.
-
-    Two policies, since to be asked for its tree makes a policy grow what a decision would not.
-    """
-    policy, reader = (
-        bt.TreeHeuristic([ARMS[0]], categorical=stream.categorical, **options) for _ in range(2)
-    )
+    """Begin with one arm; the others join when the stream has them. Later, look now and then."""
+    policy = bt.TreeHeuristic([ARMS[0]], categorical=stream.categorical, refresh=0, **options)
     for n, (context, arm, reward) in enumerate(stream, 1):
-        for each in (policy, reader):
-            if arm not in each.arms:
-                each.add_arm(arm)
-            each.learn(context, arm, reward)
+        if arm not in policy.arms:
+            policy.add_arm(arm)
+        policy.learn(context, arm, reward)
         if n <= 60 or n % 3 == 0:
-            assert_batch_leaves(reader, stream, arm, n)
+            assert_batch_leaves(policy, stream, arm, n)
             assert_batch_tree(policy, stream, arm, n)
     for arm in policy.arms:
         if arm in stream.arms:
@@ -188,7 +183,7 @@ def learned(stream: Stream, options: Options) -> bt.TreeHeuristic:
 
 def test_one_arm_has_the_tree_of_the_public_class() -> None:
     contexts, rewards = (values[:200] for values in mixed_stream(700).of("golf"))
-    policy = bt.TreeHeuristic(["golf"], max_bins=None)
+    policy = bt.TreeHeuristic(["golf"], max_bins=None, refresh=0)
     policy.learn_many(contexts, ["golf"] * 200, rewards)
     tree = bt.Tree(category_gain="adjusted").fit(contexts, rewards)
     point = 185  # 1, 2, 3, 4, 5, 7, ..., 118, 148, 185, 232
@@ -199,6 +194,59 @@ def test_one_arm_has_the_tree_of_the_public_class() -> None:
     assert policy._core.alpha(0) == pytest.approx(alpha)
     assert policy.tree("golf").to_dict() == tree.prune(alpha).to_dict()
     assert 1 < policy.tree("golf").n_leaves < tree.n_leaves
+
+
+# ---- trees that are refreshed ----
+
+
+@pytest.mark.parametrize("refresh", [0.05, 0.5, 1])
+@pytest.mark.parametrize("reward", ["binary", "continuous"])
+def test_between_refreshes_splits_stay_and_rows_are_counted(refresh: float, reward: str) -> None:
+    stream = mixed_stream(240, reward)
+    policy = bt.TreeHeuristic(ARMS, reward=reward, refresh=refresh)
+    grown_at, splits = dict.fromkeys(ARMS, 0), dict.fromkeys(ARMS)
+    for n, (context, arm, value) in enumerate(stream, 1):
+        policy.learn(context, arm, value)
+        index, (contexts, rewards) = ARMS.index(arm), stream.of(arm, n)
+        if len(rewards) >= max(grown_at[arm] + 1, math.ceil(grown_at[arm] * (1 + refresh))):
+            grown_at[arm] = len(rewards)
+        else:
+            assert shape(policy.tree(arm).to_dict()) == splits[arm]
+        splits[arm] = shape(policy.tree(arm).to_dict())
+        tree, rows = policy._core.tree(index), policy._encoder.encode_many(contexts)
+        ways = [way_of(tree, row) for row in rows]
+        inside = [v for v, w in zip(rewards, ways, strict=True) if sides(w) == sides(ways[-1])]
+        (count,), (total,), _ = policy._core.evidence(rows[-1], np.array([index]))
+        assert ways[-1].n == count == len(inside)
+        assert total == pytest.approx(sum(inside))
+        assert ways[-1].mean == pytest.approx(np.mean(inside))
+    assert max(policy.tree(arm).n_leaves for arm in ARMS) > 2
+
+
+def shape(node: dict[str, Any]) -> Any:
+    """Return the splits of a tree, without what they count."""
+    if "left" not in node:
+        return None
+    split = node["feature"], node.get("threshold"), str(node.get("categories"))
+    return split, shape(node["left"]), shape(node["right"])
+
+
+def sides(way: Way) -> list[str]:
+    return [step.side for step in way.steps]
+
+
+def test_at_a_refresh_the_tree_is_that_of_every_row() -> None:
+    contexts, rewards = (values[:185] for values in mixed_stream(700).of("golf"))
+    lazy, eager = (bt.TreeHeuristic(["golf"], refresh=refresh) for refresh in (0.25, 0))
+    for policy in (lazy, eager):  # both choose alpha at 185 rows, a point of both schedules
+        policy.learn_many(contexts, ["golf"] * 185, rewards)
+    assert lazy.tree("golf").to_dict() == eager.tree("golf").to_dict()
+
+
+@pytest.mark.parametrize("refresh", [-0.1, 1.5, float("nan"), None, "often", True])
+def test_refresh_is_a_share(refresh: Any) -> None:
+    with pytest.raises(bt.InvalidParameterError, match=r"refresh must be a number from 0 to 1.*;"):
+        bt.TreeHeuristic(["golf"], refresh=refresh)
 
 
 # ---- what is said of a leaf ----
@@ -295,7 +343,7 @@ def real_stream(name: str, n: int) -> Stream:
 @pytest.mark.parametrize("name", real_data.NAMES)
 def test_same_tree_on_real_data(name: str, max_bins: int | None) -> None:
     stream = real_stream(name, 1500)
-    policy = bt.TreeHeuristic(ARMS, max_bins=max_bins)
+    policy = bt.TreeHeuristic(ARMS, max_bins=max_bins, refresh=0)
     for n, observation in enumerate(stream, 1):
         policy.learn(*observation)
         if n in (60, 500, 1100, 1500):

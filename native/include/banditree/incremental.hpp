@@ -38,9 +38,12 @@ class IncrementalTree {
     // The same to a value that is no lower, for which nothing has to be grown.
     void raise_alpha(double alpha);
     double alpha() const { return growth_.alpha; }
+    // Works out what pruning at alpha leaves, and grows what that takes, so that the two below need
+    // not: they may be called until the next row or alpha.
+    void settle();
     // The leaf of the tree, pruned at alpha, that the context falls into.
-    const Moments& pruned_leaf(const double* context);
-    Tree pruned() { return as_tree().prune(alpha()); }
+    const Moments& pruned_leaf(const double* context) const;
+    Tree pruned() const;
 
     std::size_t n_rows() const { return rows_.n_rows(); }
     const RowStore& rows() const { return rows_; }
@@ -160,11 +163,13 @@ class IncrementalTree {
     std::int32_t allocate();
     void release_below(std::int32_t node);
     std::vector<std::uint32_t> rows_below(const LiveNode& node) const;
+    template <class IsSplit>
+    Tree copy_of(IsSplit is_split) const;
+    void describe_split(const LiveNode& live, Tree& tree) const;
     double threshold(const LiveNode& node) const;
     bool follows_missing_left(const LiveNode& node) const;
     bool context_goes_left(const LiveNode& node, double value) const;
     double gain(const LiveNode& node) const;
-    Fate fate_of(std::int32_t node);
     bool survives(std::int32_t node);
     void find_kept(std::int32_t node);
     std::uint32_t levels_at(std::int32_t node, std::uint32_t at_most) const;

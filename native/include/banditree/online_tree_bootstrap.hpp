@@ -9,9 +9,9 @@
 
 #include "banditree/arm_rows.hpp"
 #include "banditree/incremental.hpp"
+#include "banditree/leaf_price.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/rng.hpp"
-#include "banditree/schedule.hpp"
 
 namespace banditree {
 
@@ -37,11 +37,11 @@ class OnlineTreeBootstrap {
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
 
-    std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng);
+    std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
     // Whether the arm is offered before any other: no replica has a row of it.
     bool is_cold(std::uint32_t arm) const;
     // What a replica expects of the arm in the context.
-    double predict(std::uint32_t arm, std::uint32_t replica, const double* context);
+    double predict(std::uint32_t arm, std::uint32_t replica, const double* context) const;
     // Whether each replica takes in the row of this number: coins that depend on seed, arm and row
     // only.
     std::vector<bool> members(std::uint32_t arm, std::size_t row) const;

@@ -15,9 +15,8 @@ namespace banditree {
 
 class TreeHeuristic {
  public:
-    TreeHeuristic(const Growth& growth, std::uint32_t max_bins, std::uint32_t n_folds,
-                  const Posterior& posterior)
-        : growth_(growth), max_bins_(max_bins), n_folds_(n_folds), posterior_(posterior) {}
+    TreeHeuristic(const ArmTreeSettings& settings, const Posterior& posterior)
+        : settings_(settings), posterior_(posterior) {}
     TreeHeuristic(const TreeHeuristic&) = delete;
     TreeHeuristic& operator=(const TreeHeuristic&) = delete;
 
@@ -28,21 +27,19 @@ class TreeHeuristic {
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
 
-    std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng);
+    std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
     // The arm of the highest mean: no draw, but for ties.
-    std::uint32_t decide_greedily(const double* context, ArmIndices eligible, Rng& rng);
-    Evidence evidence(std::uint32_t arm, const double* context);
+    std::uint32_t decide_greedily(const double* context, ArmIndices eligible, Rng& rng) const;
+    Evidence evidence(std::uint32_t arm, const double* context) const;
 
     std::size_t n_arms() const { return arms_.size(); }
     const std::vector<Kind>& kinds() const { return kinds_; }
-    ArmTree& arm(std::uint32_t arm) { return *arms_[arm]; }
+    const ArmTree& arm(std::uint32_t arm) const { return *arms_[arm]; }
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm]->rows(); }
     Spread& spread() { return spread_; }
 
  private:
-    Growth growth_;
-    std::uint32_t max_bins_;
-    std::uint32_t n_folds_;
+    ArmTreeSettings settings_;
     Posterior posterior_;
     std::vector<Kind> kinds_;
     std::vector<std::unique_ptr<ArmTree>> arms_;

@@ -17,6 +17,7 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
+from banditree.trees.inputs import check_share
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
@@ -69,6 +70,7 @@ class TreeHeuristic(TreePolicy[A]):
         *,
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
+        refresh: float = 0.05,
         min_split: int = 2,
         min_leaf: int = 1,
         max_depth: int | None = None,
@@ -80,6 +82,7 @@ class TreeHeuristic(TreePolicy[A]):
         seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior, reward)
+        self.refresh = check_share("refresh", refresh)
         super().__init__(
             arms,
             reward=reward,
@@ -101,7 +104,9 @@ class TreeHeuristic(TreePolicy[A]):
 
     def _engine(self) -> Any:
         binary = self.reward == "binary"
-        return _core.TreeHeuristic(*self._settings.growth, self.folds, binary, *self.prior)
+        return _core.TreeHeuristic(
+            *self._settings.growth, self.folds, self.refresh, binary, *self.prior
+        )
 
     def _evidence(self, row: FloatArray, eligible: Indices) -> Evidence:
         n, mean, squared_error, lowest, highest = self._core.spread

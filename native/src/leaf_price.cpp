@@ -1,11 +1,10 @@
-#include "banditree/arm_tree.hpp"
+#include "banditree/leaf_price.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "banditree/cross_validation.hpp"
 #include "banditree/rng.hpp"
-#include "banditree/schedule.hpp"
 
 namespace banditree {
 
@@ -54,34 +53,6 @@ Evidence held_out_evidence(const RowStore& rows, const Growth& growth, double al
     const Dataset& data = rows.exact() ? exact : rows.data();
     const Moments leaf = held_out_leaf(data, growth, alpha, folds, n_folds, context);
     return leaf.n > 0 ? Evidence::of(leaf, data.offset) : Evidence{};
-}
-
-void ArmTree::learn(std::span<const double> context, double reward) {
-    tree_.learn(context, reward, 1.0);
-    validate();
-}
-
-void ArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards) {
-    // Alpha is chosen on the rows up to the last point only, so these come first.
-    const std::size_t total = n_rows() + contexts.rows;
-    const std::size_t point = std::max(last_point(price_.chosen_at, total), n_rows());
-    const std::size_t first = point - n_rows();
-    const Matrix head{contexts.data, first, contexts.columns};
-    const Matrix tail{contexts.data + first * contexts.columns, contexts.rows - first,
-                      contexts.columns};
-    tree_.learn_many(head, rewards.first(first), {});
-    validate();
-    tree_.learn_many(tail, rewards.subspan(first), {});
-    validate();
-}
-
-void ArmTree::validate() {
-    if (last_point(price_.chosen_at, n_rows()) == price_.chosen_at) {
-        tree_.raise_alpha(price_.alpha(n_rows()));
-        return;
-    }
-    price_ = LeafPrice::chosen(choose_alpha(tree_.rows(), growth_, n_folds_), n_rows());
-    tree_.set_alpha(price_.alpha(n_rows()));
 }
 
 }  // namespace banditree

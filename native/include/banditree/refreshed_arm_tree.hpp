@@ -1,0 +1,56 @@
+// An arm's tree that is grown anew each time its rows have grown by a share. In between its splits
+// stay, and rows are counted where they fall, so that a row costs a walk from the root to a leaf.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "banditree/arm_tree.hpp"
+
+namespace banditree {
+
+// At how many rows the tree was last grown, and alpha last chosen.
+struct Refreshes {
+    std::size_t grown_at = 0;
+    std::size_t chosen_at = 0;
+
+    // Where they are at n rows. Alpha is chosen where the tree is grown, once the rows have also
+    // reached the next point of the schedule.
+    Refreshes at(std::size_t n, double share) const;
+};
+
+class RefreshedArmTree : public ArmTree {
+ public:
+    explicit RefreshedArmTree(const ArmTreeSettings& settings)
+        : ArmTree(settings), rows_(settings.max_bins) {}
+
+    void set_kinds(const std::vector<Kind>& kinds) override { rows_.set_kinds(kinds); }
+    void learn(std::span<const double> context, double reward) override;
+    void learn_many(const Matrix& contexts, std::span<const double> rewards) override;
+
+    const RowStore& rows() const override { return rows_; }
+    // What the tree was pruned at when it was grown.
+    double alpha() const override { return price_.alpha(refreshes_.grown_at); }
+    const Moments& leaf(const double* context) const override;
+    // With all rows so far counted in its nodes; gains are those of the last growth.
+    Tree pruned() const override;
+
+ private:
+    void take(std::span<const double> context, double reward, const Refreshes& due);
+    void grow_anew();
+    void count_from(std::size_t first);
+    // Calls visit with the number of each node on the way of a row.
+    template <class Value, class Visit>
+    void walk(Value value_of, Visit visit) const;
+
+    RowStore rows_;
+    Refreshes refreshes_;
+    LeafPrice price_;
+    Tree tree_;
+    std::vector<Moments> moments_;  // of each node
+    std::size_t counted_ = 0;       // rows
+    double offset_ = 0;             // about which they were counted
+};
+
+}  // namespace banditree

@@ -141,6 +141,12 @@ void bind_engine(nanobind::class_<Engine>& bound) {
                 return rows_of(engine.rows(as_arm(engine, arm)));
             },
             "arm"_a, "Contexts and rewards of the arm.")
+        .def(
+            "edges",
+            [](const Engine& engine, std::int64_t arm) {
+                return engine.rows(as_arm(engine, arm)).edges();
+            },
+            "arm"_a, "Of the bins of each number feature.")
         .def_prop_rw("spread", &spread<Engine>, &set_spread<Engine>,
                      "Number, mean, squared error, smallest and largest of all rewards.");
 }

@@ -91,6 +91,12 @@ void check_weight(double weight) {
         throw std::invalid_argument("weights must be 0 or between 1e-30 and 1e30");
 }
 
+double as_share(double share, const char* what) {
+    if (!(share >= 0 && share <= 1))
+        throw std::invalid_argument(std::string(what) + " must be between 0 and 1");
+    return share;
+}
+
 void check_length(std::size_t actual, std::size_t expected, const char* what) {
     if (actual != expected)
         throw std::invalid_argument(std::string(what) + " has length " + std::to_string(actual) +

@@ -30,6 +30,7 @@ std::vector<banditree::Kind> as_kinds(const ByteArray& categorical);
 banditree::Growth as_growth(std::int64_t min_split, std::int64_t min_leaf,
                             std::optional<std::int64_t> max_depth, bool adjusted);
 std::uint32_t as_folds(std::int64_t folds);
+double as_share(double share, const char* what);
 std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins);
 
 // Values must be finite or NaN; categories whole numbers from 0. Throws std::invalid_argument.

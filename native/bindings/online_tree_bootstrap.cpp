@@ -17,12 +17,13 @@ namespace {
 void construct(OnlineTreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
                bool adjusted, std::int64_t folds, bool binary, double successes, double failures,
-               std::int64_t replicas, std::uint64_t seed) {
+               std::int64_t replicas, double refresh, std::uint64_t seed) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
     if (replicas < 1 || replicas > 1'000'000)
         throw std::invalid_argument("replicas must be between 1 and 1,000,000");
     OnlineTreeBootstrap::Settings settings;
+    settings.refresh = as_share(refresh, "refresh");
     settings.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
     settings.max_bins = as_max_bins(max_bins);
     settings.n_folds = as_folds(folds);
@@ -45,9 +46,10 @@ BoundTree tree(OnlineTreeBootstrap& engine, std::int64_t arm, std::int64_t repli
     const std::uint32_t id = as_arm(engine, arm);
     if (replica < 0 || replica >= engine.n_replicas())
         throw std::invalid_argument("there is no replica " + std::to_string(replica));
-    IncrementalTree& kept = engine.replica(id, static_cast<std::uint32_t>(replica));
-    if (kept.n_rows() == 0) throw std::invalid_argument("the replica has learned nothing yet");
-    return {kept.pruned(), Growth{}, engine.kinds().size(), nullptr};
+    const auto number = static_cast<std::uint32_t>(replica);
+    if (engine.n_rows(id, number) == 0)
+        throw std::invalid_argument("the replica has learned nothing yet");
+    return {engine.tree(id, number), Growth{}, engine.kinds().size(), nullptr};
 }
 
 // Whether each replica of the arm takes in its row of this number.
@@ -63,7 +65,7 @@ void bind_online_tree_bootstrap(nb::module_& m) {
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
              "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "successes"_a, "failures"_a,
-             "replicas"_a, "seed"_a)
+             "replicas"_a, "refresh"_a, "seed"_a)
         .def("decide", &decide<OnlineTreeBootstrap>, "context"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def("decide_many", &decide_many<OnlineTreeBootstrap>, "contexts"_a.noconvert(),

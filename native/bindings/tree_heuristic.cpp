@@ -20,10 +20,9 @@ void construct(TreeHeuristic* self, std::int64_t min_split, std::int64_t min_lea
                double failures) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
-    if (!(refresh >= 0 && refresh <= 1))
-        throw std::invalid_argument("refresh must be between 0 and 1");
     const ArmTreeSettings settings{as_growth(min_split, min_leaf, max_depth, adjusted),
-                                   as_max_bins(max_bins), as_folds(folds), refresh};
+                                   as_max_bins(max_bins), as_folds(folds),
+                                   as_share(refresh, "refresh")};
     new (self) TreeHeuristic(settings, Posterior{binary, successes, failures});
 }
 
@@ -79,12 +78,6 @@ void bind_tree_heuristic(nb::module_& m) {
             [](TreeHeuristic& engine, std::int64_t arm) {
                 return engine.arm(as_arm(engine, arm)).alpha();
             },
-            "arm"_a, "What the arm's tree is pruned at.")
-        .def(
-            "edges",
-            [](TreeHeuristic& engine, std::int64_t arm) {
-                return engine.arm(as_arm(engine, arm)).rows().edges();
-            },
-            "arm"_a);
+            "arm"_a, "What the arm's tree is pruned at.");
     bind_engine(bound);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "banditree/cross_validation.hpp"
 #include "banditree/rng.hpp"
@@ -42,6 +43,19 @@ double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_f
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds) {
     if (rows.exact()) return choose_alpha(rows.snapshot(), growth, n_folds);
     return choose_alpha(rows.data(), growth, n_folds);
+}
+
+Tree grow_pruned(const RowStore& rows, const std::vector<std::uint32_t>& some, Growth growth,
+                 double alpha) {
+    growth.alpha = alpha;
+    const std::span<const double> unweighted;
+    if (rows.exact()) {
+        const Dataset data = some.empty() ? rows.snapshot() : rows.encode_exactly(some);
+        return grow(data, Sample::of(data, unweighted), growth).tree.prune(alpha);
+    }
+    const Dataset& data = rows.data();
+    Sample sample = some.empty() ? Sample::of(data, unweighted) : Sample::of(data, some);
+    return grow(data, std::move(sample), growth).tree.prune(alpha);
 }
 
 Evidence held_out_evidence(const RowStore& rows, const Growth& growth, double alpha,

@@ -10,19 +10,12 @@ namespace banditree {
 void OnlineTreeBootstrap::add_arm() {
     Arm& arm = arms_.emplace_back(settings_.max_bins);
     arm.rows.set_kinds(kinds_);
-    for (std::uint32_t i = 0; i < settings_.n_replicas; ++i) {
-        arm.replicas.push_back(
-            std::make_unique<IncrementalTree>(settings_.growth, settings_.max_bins));
-        arm.replicas.back()->set_kinds(kinds_);
-    }
+    arm.replicas.resize(settings_.n_replicas);
 }
 
 void OnlineTreeBootstrap::set_kinds(const std::vector<Kind>& kinds) {
     for (const Arm& arm : arms_) arm.rows.check_kinds(kinds);
-    for (Arm& arm : arms_) {
-        arm.rows.set_kinds(kinds);
-        for (auto& replica : arm.replicas) replica->set_kinds(kinds);
-    }
+    for (Arm& arm : arms_) arm.rows.set_kinds(kinds);
     kinds_ = kinds;
 }
 
@@ -34,66 +27,109 @@ std::vector<bool> OnlineTreeBootstrap::members(std::uint32_t arm, std::size_t ro
 }
 
 void OnlineTreeBootstrap::learn(std::uint32_t id, std::span<const double> context, double reward) {
-    Arm& arm = arms_[id];
     spread_.add(reward);
-    const auto takes = members(id, arm.rows.n_rows());
-    arm.rows.append(context, reward, 1.0);
-    arm.rows.renew();
-    for (std::size_t i = 0; i < takes.size(); ++i)
-        if (takes[i]) arm.replicas[i]->learn(context, reward, 1.0);
-    validate(arm);
+    learn_rows(id, {context.data(), 1, context.size()}, {&reward, 1});
 }
 
 void OnlineTreeBootstrap::learn_many(ArmIndices arms, const Matrix& contexts,
                                      std::span<const double> rewards) {
     for (const double reward : rewards) spread_.add(reward);
     const auto by_arm = rows_by_arm(arms_.size(), arms, contexts, rewards);
-    for (std::uint32_t arm = 0; arm < arms_.size(); ++arm) {
-        // Alpha is chosen on the rows up to the last point only, so these come first.
-        const std::size_t before = arms_[arm].rows.n_rows();
-        const std::size_t total = before + by_arm[arm].rewards.size();
-        const std::size_t point = std::max(last_point(arms_[arm].price.chosen_at, total), before);
-        teach(arm, by_arm[arm], 0, point - before);
-        validate(arms_[arm]);
-        teach(arm, by_arm[arm], point - before, total - before);
-        validate(arms_[arm]);
+    for (std::uint32_t arm = 0; arm < arms_.size(); ++arm)
+        learn_rows(arm, by_arm[arm].matrix(), by_arm[arm].rewards);
+}
+
+void OnlineTreeBootstrap::learn_rows(std::uint32_t id, const Matrix& contexts,
+                                     std::span<const double> rewards) {
+    if (contexts.rows == 0) return;
+    Arm& arm = arms_[id];
+    const std::size_t before = arm.rows.n_rows();
+    toss_coins(id, before + contexts.rows);
+    const Plan plan = this->plan(arm, before);
+    for (std::size_t i = 0; i < contexts.rows; ++i) {
+        arm.rows.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
+        const std::size_t n = before + i + 1;
+        if (std::find(plan.choices.begin(), plan.choices.end(), n) != plan.choices.end()) {
+            arm.rows.renew();
+            arm.price =
+                LeafPrice::chosen(choose_alpha(arm.rows, settings_.growth, settings_.n_folds), n);
+        }
+        for (std::uint32_t replica = 0; replica < settings_.n_replicas; ++replica)
+            if (plan.growths[replica] == n) grow_anew(arm, replica);
+    }
+    count_rows(arm);
+}
+
+// Decides for all rows up to this number which replicas take them in.
+void OnlineTreeBootstrap::toss_coins(std::uint32_t id, std::size_t n_rows) {
+    Arm& arm = arms_[id];
+    for (std::size_t row = arm.members.size() / words(); row < n_rows; ++row) {
+        const auto takes = members(id, row);
+        const std::size_t first = arm.members.size();
+        arm.members.resize(first + words());
+        for (std::size_t i = 0; i < takes.size(); ++i)
+            arm.members[first + i / 64] |= std::uint64_t{takes[i]} << (i % 64);
     }
 }
 
-void OnlineTreeBootstrap::teach(std::uint32_t id, const ArmRows& given, std::size_t begin,
-                                std::size_t end) {
-    if (begin == end) return;
-    Arm& arm = arms_[id];
-    const std::size_t m = given.n_features;
-    std::vector<ArmRows> shares(settings_.n_replicas);
-    for (ArmRows& share : shares) share.n_features = m;
-    for (std::size_t i = begin; i < end; ++i) {
-        const std::span row(given.contexts.data() + i * m, m);
-        const auto takes = members(id, arm.rows.n_rows());
-        arm.rows.append(row, given.rewards[i], 1.0);
-        for (std::size_t r = 0; r < takes.size(); ++r) {
-            if (!takes[r]) continue;
-            shares[r].contexts.insert(shares[r].contexts.end(), row.begin(), row.end());
-            shares[r].rewards.push_back(given.rewards[i]);
+OnlineTreeBootstrap::Plan OnlineTreeBootstrap::plan(const Arm& arm, std::size_t first) const {
+    const std::size_t n_rows = arm.members.size() / words();
+    Plan plan;
+    plan.growths.resize(settings_.n_replicas);
+    for (std::uint32_t i = 0; i < settings_.n_replicas; ++i) {
+        std::size_t grown_at = arm.replicas[i].grown_at, n = arm.replicas[i].n_rows;
+        for (std::size_t row = first; row < n_rows; ++row) {
+            if (!takes(arm, i, row) || ++n < next_growth(grown_at, settings_.refresh)) continue;
+            grown_at = n;
+            plan.growths[i] = row + 1;
         }
     }
-    arm.rows.renew();
-    for (std::size_t r = 0; r < shares.size(); ++r)
-        arm.replicas[r]->learn_many(shares[r].matrix(), shares[r].rewards, {});
+    // Each growth needs the alpha that was chosen last before it, and so does what comes later.
+    std::vector<std::size_t> needed = plan.growths;
+    needed.push_back(n_rows);
+    for (const std::size_t n : needed) {
+        const std::size_t point = n > 0 ? last_point(arm.price.chosen_at, n) : 0;
+        if (point > arm.price.chosen_at) plan.choices.push_back(point);
+    }
+    return plan;
 }
 
-void OnlineTreeBootstrap::validate(Arm& arm) {
-    const std::size_t n = arm.rows.n_rows();
-    const bool due = last_point(arm.price.chosen_at, n) > arm.price.chosen_at;
-    if (due)
-        arm.price =
-            LeafPrice::chosen(choose_alpha(arm.rows, settings_.growth, settings_.n_folds), n);
-    // Cost is a sum, and a replica has half the rows.
-    const double alpha = arm.price.alpha(n) / 2;
-    for (auto& replica : arm.replicas) {
-        due ? replica->set_alpha(alpha) : replica->raise_alpha(alpha);
-        if (replica->n_rows() > 0) replica->settle();
+void OnlineTreeBootstrap::grow_anew(Arm& arm, std::uint32_t i) {
+    arm.rows.renew();
+    std::vector<std::uint32_t> own;
+    for (std::uint32_t row = 0; row < arm.rows.n_rows(); ++row)
+        if (takes(arm, i, row)) own.push_back(row);
+    Replica& replica = arm.replicas[i];
+    replica.grown_at = own.size();
+    replica.tree.plant(grow_pruned(arm.rows, own, settings_.growth, alpha_of(arm)));
+    // The others are counted with those of all replicas.
+    for (const auto row : own)
+        if (row < arm.counted) replica.tree.count(arm.rows, row);
+}
+
+// Counts the rows that have come; all of them if those before were counted about another offset.
+void OnlineTreeBootstrap::count_rows(Arm& arm) {
+    arm.rows.renew();
+    const double offset = arm.rows.data().offset;
+    if (offset != arm.offset) {
+        for (Replica& replica : arm.replicas) {
+            replica.tree.forget_counts();
+            replica.n_rows = 0;
+        }
+        arm.counted = 0;
     }
+    for (; arm.counted < arm.rows.n_rows(); ++arm.counted)
+        for (std::uint32_t i = 0; i < settings_.n_replicas; ++i) {
+            if (!takes(arm, i, arm.counted)) continue;
+            arm.replicas[i].tree.count(arm.rows, static_cast<std::uint32_t>(arm.counted));
+            ++arm.replicas[i].n_rows;
+        }
+    arm.offset = offset;
+}
+
+// Cost is a sum, and a replica has half the rows.
+double OnlineTreeBootstrap::alpha_of(const Arm& arm) {
+    return arm.price.alpha(arm.rows.n_rows()) / 2;
 }
 
 std::uint32_t OnlineTreeBootstrap::decide(const double* context, ArmIndices eligible,
@@ -117,15 +153,14 @@ std::uint32_t OnlineTreeBootstrap::decide(const double* context, ArmIndices elig
 bool OnlineTreeBootstrap::is_cold(std::uint32_t arm) const {
     const auto& replicas = arms_[arm].replicas;
     return std::all_of(replicas.begin(), replicas.end(),
-                       [](const auto& replica) { return replica->n_rows() == 0; });
+                       [](const Replica& replica) { return replica.n_rows == 0; });
 }
 
 double OnlineTreeBootstrap::predict(std::uint32_t arm, std::uint32_t i,
                                     const double* context) const {
-    const IncrementalTree& tree = *arms_[arm].replicas[i];
+    const Replica& replica = arms_[arm].replicas[i];
     Evidence leaf;
-    if (tree.n_rows() > 0)
-        leaf = Evidence::of(tree.pruned_leaf(context), tree.rows().data().offset);
+    if (replica.n_rows > 0) leaf = Evidence::of(replica.tree.leaf(context), arms_[arm].offset);
     return settings_.posterior.mean(leaf, spread_);
 }
 

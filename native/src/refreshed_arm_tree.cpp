@@ -1,9 +1,5 @@
 #include "banditree/refreshed_arm_tree.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "banditree/grow.hpp"
 #include "banditree/live_arm_tree.hpp"
 #include "banditree/schedule.hpp"
 
@@ -16,25 +12,23 @@ std::unique_ptr<ArmTree> ArmTree::make(const ArmTreeSettings& settings) {
 
 Refreshes Refreshes::at(std::size_t n, double share) const {
     Refreshes due = *this;
-    for (;;) {
-        const double grown = std::ceil(static_cast<double>(due.grown_at) * (1 + share));
-        const std::size_t next = std::max(due.grown_at + 1, static_cast<std::size_t>(grown));
-        if (next > n) return due;
-        due.grown_at = next;
-        if (next_point(due.chosen_at) <= next) due.chosen_at = next;
+    while (next_growth(due.grown_at, share) <= n) {
+        due.grown_at = next_growth(due.grown_at, share);
+        if (next_point(due.chosen_at) <= due.grown_at) due.chosen_at = due.grown_at;
     }
+    return due;
 }
 
 void RefreshedArmTree::learn(std::span<const double> context, double reward) {
     take(context, reward, refreshes_.at(n_rows() + 1, settings_.refresh));
-    count_from(counted_);
+    count_rows();
 }
 
 void RefreshedArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards) {
     const Refreshes due = refreshes_.at(n_rows() + contexts.rows, settings_.refresh);
     for (std::size_t i = 0; i < contexts.rows; ++i)
         take({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], due);
-    count_from(counted_);
+    count_rows();
 }
 
 // Appends a row. Alpha and the tree are found only where they are last due: what comes before
@@ -50,57 +44,21 @@ void RefreshedArmTree::take(std::span<const double> context, double reward, cons
     if (n == due.grown_at) {
         rows_.renew();
         refreshes_.grown_at = n;
-        grow_anew();
+        tree_.plant(grow_pruned(rows_, {}, settings_.growth, alpha()));
+        counted_ = 0;
     }
 }
 
-void RefreshedArmTree::grow_anew() {
-    Growth growth = settings_.growth;
-    growth.alpha = alpha();
-    const Dataset exact = rows_.exact() ? rows_.snapshot() : Dataset();
-    const Dataset& data = rows_.exact() ? exact : rows_.data();
-    const Sample all = Sample::of(data, std::span<const double>());
-    tree_ = grow(data, all, growth).tree.prune(growth.alpha);
-    counted_ = 0;
-}
-
-template <class Value, class Visit>
-void RefreshedArmTree::walk(Value value_of, Visit visit) const {
-    for (std::size_t i = 0;;) {
-        visit(i);
-        const Node& node = tree_.nodes[i];
-        if (node.is_leaf()) return;
-        const bool left = tree_.goes_left_value(node, value_of(node.feature));
-        i = left ? i + 1 : static_cast<std::size_t>(node.right);
-    }
-}
-
-// Counts the rows from `first` on; all of them if those before were counted about another offset.
-void RefreshedArmTree::count_from(std::size_t first) {
+// Counts the rows that have come; all of them if those before were counted about another offset.
+void RefreshedArmTree::count_rows() {
     rows_.renew();
-    if (offset() != offset_) first = 0;
-    if (first == 0) moments_.assign(tree_.nodes.size(), Moments());
-    for (std::size_t row = first; row < n_rows(); ++row)
-        walk([&](std::int32_t f) { return rows_.value(f, static_cast<std::uint32_t>(row)); },
-             [&](std::size_t node) { moments_[node].add(1.0, rows_.data().y[row]); });
-    counted_ = n_rows();
-    offset_ = offset();
-}
-
-const Moments& RefreshedArmTree::leaf(const double* context) const {
-    std::size_t leaf = 0;
-    walk([&](std::int32_t f) { return context[f]; }, [&](std::size_t node) { leaf = node; });
-    return moments_[leaf];
-}
-
-Tree RefreshedArmTree::pruned() const {
-    Tree tree = tree_;
-    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-        const Node now = leaf_node(moments_[i], offset());
-        Node& node = tree.nodes[i];
-        node.weight = now.weight, node.mean = now.mean, node.cost = now.cost, node.n = now.n;
+    if (offset() != offset_) {
+        tree_.forget_counts();
+        counted_ = 0;
     }
-    return tree;
+    for (; counted_ < n_rows(); ++counted_)
+        tree_.count(rows_, static_cast<std::uint32_t>(counted_));
+    offset_ = offset();
 }
 
 }  // namespace banditree

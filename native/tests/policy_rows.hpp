@@ -85,22 +85,27 @@ inline Growth random_growth(Rng& rng) {
     return growth;
 }
 
-// The data as a store with bins has it: edges of the first rows, up to the schedule's last point.
-inline Dataset encoded(const Rows& rows, std::uint32_t max_bins) {
+// Some rows as a store of all rows with bins has them: edges of its first ones, up to the
+// schedule's last point.
+inline Dataset encoded(const Rows& rows, const Rows& all, std::uint32_t max_bins) {
     Encoding encoding;
     encoding.kinds = kKinds;
     encoding.max_bins = max_bins;
     if (max_bins > 0) {
-        const Rows first = rows.part(0, last_point(1, rows.size()));
+        const Rows first = all.part(0, last_point(1, all.size()));
         for (const Feature& feature : encode(first.matrix(), first.y, {}, encoding).features)
             encoding.given_edges.push_back(feature.binned ? feature.values : Values());
     }
     return encode(rows.matrix(), rows.y, {}, encoding);
 }
 
-inline Tree batch_tree(const Rows& rows, const Growth& growth, std::uint32_t max_bins) {
-    const Dataset data = encoded(rows, max_bins);
+inline Tree batch_tree(const Rows& rows, const Rows& all, const Growth& growth,
+                       std::uint32_t max_bins) {
+    const Dataset data = encoded(rows, all, max_bins);
     return grow(data, Sample::of(data, std::span<const double>()), growth).tree;
+}
+inline Tree batch_tree(const Rows& rows, const Growth& growth, std::uint32_t max_bins) {
+    return batch_tree(rows, rows, growth, max_bins);
 }
 
 // Cross-validated on the rows up to the schedule's last point; then it grows with the rows, in
@@ -110,7 +115,7 @@ inline double expected_alpha(const Rows& rows, const Growth& growth, std::uint32
     const Rows first = rows.part(0, last_point(1, rows.size()));
     n_folds = std::min(n_folds, static_cast<std::uint32_t>(first.size()));
     if (n_folds < 2) return kInfinity;
-    const Dataset data = encoded(first, max_bins);
+    const Dataset data = encoded(first, first, max_bins);
     const Tree full = grow(data, Sample::of(data, std::span<const double>()), growth).tree;
     const auto folds = folds_of(first.size(), n_folds);
     const auto result = cross_validate(data, growth, full.pruning_path(), folds, n_folds);

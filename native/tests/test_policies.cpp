@@ -267,7 +267,7 @@ TEST(a_bootstrap_draw_is_the_tree_on_the_resample) {
             const bool scheduled = pruning == TreeBootstrap::Pruning::scheduled;
             CHECK_NEAR(engine.alpha(0), scheduled ? expected_alpha(rows, {}, max_bins, 5) : 0,
                        1e-9);
-            const Dataset data = encoded(rows, max_bins);
+            const Dataset data = encoded(rows, rows, max_bins);
             for (std::uint64_t seed = 0; seed < 20; ++seed) {
                 Rng mine(seed), its(seed);
                 Values weights(rows.size());
@@ -411,6 +411,25 @@ TEST(the_bootstrap_learns_many_as_it_learns_each) {
     }
 }
 
+// The rows of an arm up to the last one that a replica has taken in, and those of them that it has.
+struct Half {
+    Rows all;
+    Rows members;
+};
+
+Half half_of(const OnlineTreeBootstrap& engine, const Rows& own, std::uint32_t arm,
+             std::uint32_t replica) {
+    Half half;
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        if (!engine.members(arm, i)[replica]) continue;
+        half.members.add(own.context(i), own.y[i], arm);
+        end = i + 1;
+    }
+    half.all = own.part(0, end);
+    return half;
+}
+
 TEST(replicas_are_batch_trees_of_their_members) {
     Rng rng(51);
     for (const std::uint32_t max_bins : {0u, 5u}) {
@@ -418,32 +437,50 @@ TEST(replicas_are_batch_trees_of_their_members) {
         settings.max_bins = max_bins;
         settings.n_replicas = 4;
         settings.seed = 9;
+        OnlineTreeBootstrap engine(settings);
+        for (int arm = 0; arm < 2; ++arm) engine.add_arm();
+        engine.set_kinds(kKinds);
+        const Rows rows = random_rows(rng, 160, 2, true);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            engine.learn(static_cast<std::uint32_t>(rows.arms[i]), rows.context(i), rows.y[i]);
+        for (std::uint32_t arm = 0; arm < 2; ++arm) {
+            for (std::uint32_t replica = 0; replica < 4; ++replica) {
+                const Half half = half_of(engine, rows.of(arm), arm, replica);
+                const double alpha = expected_alpha(half.all, {}, max_bins, 10) / 2;
+                const Tree expected = batch_tree(half.members, half.all, {}, max_bins).prune(alpha);
+                CHECK(same_tree(engine.tree(arm, replica), expected));
+                const Values context = random_context(rng);
+                const Node& leaf = expected.leaf_of(context.data());
+                CHECK_NEAR(engine.predict(arm, replica, context.data()),
+                           (leaf.n * leaf.mean + 1) / (leaf.n + 2), 1e-12);
+            }
+        }
+    }
+}
+
+TEST(replicas_learn_many_as_they_learn_each) {
+    Rng rng(52);
+    for (int round = 0; round < 12; ++round) {
+        const double refreshes[] = {0, 0.05, 0.6};
+        OnlineTreeBootstrap::Settings settings;
+        settings.max_bins = round % 2 == 0 ? 0 : 5;
+        settings.n_replicas = 70;  // more than a word has bits
+        settings.refresh = refreshes[round % 3];
         OnlineTreeBootstrap each(settings), many(settings);
         for (OnlineTreeBootstrap* engine : {&each, &many}) {
             for (int arm = 0; arm < 2; ++arm) engine->add_arm();
             engine->set_kinds(kKinds);
         }
-        const Rows rows = random_rows(rng, 160, 2, true);
+        const Rows rows = random_rows(rng, 160, 2, round % 4 < 2);
         for (std::size_t i = 0; i < rows.size(); ++i)
             each.learn(static_cast<std::uint32_t>(rows.arms[i]), rows.context(i), rows.y[i]);
         learn_in_chunks(rng, rows, [&](const Rows& part) {
             many.learn_many(part.arms, part.matrix(), part.y);
         });
-        for (std::uint32_t arm = 0; arm < 2; ++arm) {
-            const Rows own = rows.of(arm);
-            const double alpha = expected_alpha(own, {}, max_bins, 10) / 2;
-            for (std::uint32_t replica = 0; replica < 4; ++replica) {
-                Rows members;
-                for (std::size_t i = 0; i < own.size(); ++i)
-                    if (each.members(arm, i)[replica]) members.add(own.context(i), own.y[i], arm);
-                const Tree expected = batch_tree(members, {}, max_bins).prune(alpha);
-                CHECK(agrees(each.replica(arm, replica), expected, rng, true));
-                CHECK(agrees(many.replica(arm, replica), expected, rng, true));
-                const Values context = random_context(rng);
-                const Node& leaf = expected.leaf_of(context.data());
-                CHECK_NEAR(each.predict(arm, replica, context.data()),
-                           (leaf.n * leaf.mean + 1) / (leaf.n + 2), 1e-12);
+        for (std::uint32_t arm = 0; arm < 2; ++arm)
+            for (std::uint32_t replica = 0; replica < 70; ++replica) {
+                CHECK(many.n_rows(arm, replica) == each.n_rows(arm, replica));
+                CHECK(same_tree(many.tree(arm, replica), each.tree(arm, replica)));
             }
-        }
     }
 }

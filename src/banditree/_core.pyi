@@ -328,7 +328,6 @@ class TreeHeuristic:
     def alpha(self, arm: int) -> float:
         """What the arm's tree is pruned at."""
 
-    def edges(self, arm: int) -> list[list[float]]: ...
     def add_arm(self) -> None: ...
     def set_categorical(
         self,
@@ -367,6 +366,9 @@ class TreeHeuristic:
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
     ]:
         """Contexts and rewards of the arm."""
+
+    def edges(self, arm: int) -> list[list[float]]:
+        """Of the bins of each number feature."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
@@ -450,6 +452,9 @@ class TreeBootstrap:
     ]:
         """Contexts and rewards of the arm."""
 
+    def edges(self, arm: int) -> list[list[float]]:
+        """Of the bins of each number feature."""
+
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
         """Number, mean, squared error, smallest and largest of all rewards."""
@@ -515,6 +520,7 @@ class OnlineTreeBootstrap:
         successes: float,
         failures: float,
         replicas: int,
+        refresh: float,
         seed: int,
     ) -> None: ...
     def decide(
@@ -588,6 +594,9 @@ class OnlineTreeBootstrap:
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
     ]:
         """Contexts and rewards of the arm."""
+
+    def edges(self, arm: int) -> list[list[float]]:
+        """Of the bins of each number feature."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:

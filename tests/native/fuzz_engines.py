@@ -87,7 +87,10 @@ class EnginePlayer(StrictPlayer):
                 ),
                 (
                     "OnlineTreeBootstrap",
-                    growth | prior | {"replicas": size(draw, 1 + draw.below(9)), "seed": seed},
+                    growth
+                    | prior
+                    | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
+                    | {"replicas": size(draw, 1 + draw.below(9)), "seed": seed},
                 ),
                 (
                     "BanditForest",

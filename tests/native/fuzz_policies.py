@@ -61,7 +61,10 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
             | cold
             | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
             | {"weights": draw.mostly(draw.one_of(("multinomial", "exponential")))},
-            "OnlineTreeBootstrap": growth | prior | {"replicas": size(draw, 1 + draw.below(9))},
+            "OnlineTreeBootstrap": growth
+            | prior
+            | refresh
+            | {"replicas": size(draw, 1 + draw.below(9))},
             "BanditForest": tree
             | {"delta": delta, "epsilon": draw.mostly((0.4, 0.8)), "radius": draw.mostly(0.25)},
             "LinUCB": ucb,

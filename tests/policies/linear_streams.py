@@ -27,7 +27,7 @@ class NaiveDesign:
         self.log: list[Row] = []
         self.due = 1
         self.scale: dict[Key, tuple[float, float, int]] = {}  # mean, standard deviation, n
-        self.bits: list[Key] = []
+        self.bits: dict[Key, float] = {}  # what each is where it is set
 
     def learn(self, context: Row, renewed: bool) -> None:
         """Take in a context; require that the scale is renewed if, and only if, it must be."""
@@ -44,12 +44,16 @@ class NaiveDesign:
             assert renewed == (due or farthest > 1)
         if renewed:
             self.scale = measured
+            self.bits = {key: self._height(key[0]) for key in self.bits}
             self.due = max(len(self.log) + 1, math.ceil(1.25 * len(self.log)))
 
     def row(self, context: Row) -> dict[Key, float]:
         """Return the standardised value of each column that varies, and of the constant."""
         numbers = {key: self._value(context, key) for key in self.scale}
-        bits = {(name, value): float(context.get(name) == value) for name, value in self.bits}
+        bits = {
+            (name, value): height * (context.get(name) == value)
+            for (name, value), height in self.bits.items()
+        }
         return {ONE: 1.0} | numbers | bits
 
     def known(self, context: Row) -> Row:
@@ -66,7 +70,12 @@ class NaiveDesign:
             count = sum(other.get(name) == value for other in self.log)
             common = 2 <= count < len(self.log) and count >= len(self.log) / 100
             if isinstance(value, str | bool) and common and (name, value) not in self.bits:
-                self.bits.append((name, value))
+                self.bits[name, value] = 0.0
+                self.bits[name, value] = self._height(name)
+
+    def _height(self, name: str) -> float:
+        """Return the height of a new bit, one of so many of its feature."""
+        return math.sqrt(1 / math.sqrt(sum(feature == name for feature, _ in self.bits)))
 
     def matrix(self, contexts: list[Row]) -> np.ndarray:
         return np.array([list(self.row(context).values()) for context in contexts])

@@ -86,7 +86,7 @@ class Loop:
             once.add(column)
         raw = np.array([self.raw(context) for context in self.contexts])
         self.mean, self.deviation = raw.mean(axis=0), raw.std(axis=0)
-        self.mean[2:], self.deviation[2:] = 0, 1  # bits are as they are
+        self.mean[2:], self.deviation[2:] = 0, (len(self.columns) - 2) ** 0.25  # the bits
 
     def raw(self, context: dict[str, Any]) -> list[float]:
         return [context[k] if v is None else float(context[k] == v) for k, v in self.columns]

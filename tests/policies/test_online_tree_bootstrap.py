@@ -90,10 +90,12 @@ def learned(stream: Stream, options: Options) -> bt.OnlineTreeBootstrap:
 
 
 def assert_replicas(policy: bt.OnlineTreeBootstrap, stream: Stream, arm: str, n: int) -> None:
-    """Compare each replica with the batch tree on its members, pruned at half of alpha."""
+    """Compare each replica with the batch tree on its members, pruned at half of alpha.
+
+    Bins and alpha are those of all the arm's rows, up to the last that the replica has taken in.
+    """
     contexts, rewards = stream.of(arm, n)
     index = policy._arms.index(arm)
-    alpha = Batch(policy, contexts, rewards).alpha() / 2
     members = np.array([policy._core.members(index, row) for row in range(len(rewards))])
     rows = policy._encoder.encode_many(stream.others[:4])
     predictions = np.array([policy._core.predictions(index, row) for row in rows])
@@ -101,8 +103,10 @@ def assert_replicas(policy: bt.OnlineTreeBootstrap, stream: Stream, arm: str, n:
         own = np.flatnonzero(members[:, replica])
         leaves = [(0, 0.0)] * len(rows)
         if len(own):
-            batch = Batch(policy, [contexts[i] for i in own], [rewards[i] for i in own])
-            expected = batch.pruned(alpha)
+            end = own[-1] + 1
+            whole = Batch(policy, contexts[:end], rewards[:end])
+            half = Batch(policy, [contexts[i] for i in own], [rewards[i] for i in own])
+            expected = half.grown(edges=whole.edges()).prune(whole.alpha() / 2)
             assert_same_tree(policy.tree(arm, replica), expected, stream.exact)
             leaves = [(way.n, way.n * way.mean) for way in (way_of(expected, r) for r in rows)]
         assert predictions[:, replica] == pytest.approx(believed(policy, leaves, stream, n))
@@ -116,7 +120,8 @@ def believed(policy: Any, leaves: list[tuple[int, float]], stream: Stream, n: in
 
 
 def assert_replicas_after_every_row(stream: Stream, options: Options) -> None:
-    policy = bt.OnlineTreeBootstrap(ARMS, categorical=stream.categorical, seed=6, **options)
+    options = {"categorical": stream.categorical, "refresh": 0, "seed": 6, **options}
+    policy = bt.OnlineTreeBootstrap(ARMS, **options)
     for n, (context, arm, reward) in enumerate(stream, 1):
         policy.learn(context, arm, reward)
         assert_replicas(policy, stream, arm, n)
@@ -137,7 +142,8 @@ def test_each_replica_is_the_batch_tree_of_its_half_on_300_rows(
     reward: str, max_bins: int | None
 ) -> None:
     stream = mixed_stream(300, reward)
-    policy = bt.OnlineTreeBootstrap(ARMS, reward=reward, max_bins=max_bins, replicas=5, seed=6)
+    options: Options = {"reward": reward, "max_bins": max_bins, "refresh": 0}
+    policy = bt.OnlineTreeBootstrap(ARMS, replicas=5, seed=6, **options)
     for n, (context, arm, given_reward) in enumerate(stream, 1):
         policy.learn(context, arm, given_reward)
         if n % 20 == 0:

@@ -10,6 +10,7 @@
 #include "banditree/posterior.hpp"
 #include "banditree/row_store.hpp"
 #include "banditree/split.hpp"
+#include "banditree/tree.hpp"
 
 namespace banditree {
 
@@ -39,6 +40,11 @@ std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds);
 // to validate on or nothing to split.
 double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_folds);
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds);
+
+// The tree on some of the rows, all if none are named, pruned at alpha; what cannot survive that is
+// not grown.
+Tree grow_pruned(const RowStore& rows, const std::vector<std::uint32_t>& some, Growth growth,
+                 double alpha);
 
 // What rows say of the context's leaf that have not chosen it (see held_out_leaf), with rewards as
 // they are; nothing if there are too few rows.

@@ -1,14 +1,13 @@
-// Several incremental trees per arm, each on a random half of its rows; a decision asks one of
-// them.
+// Several trees per arm, each on a random half of its rows; a decision asks one of them. The rows
+// are stored once; a tree is grown anew each time its half has grown by a share.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "banditree/arm_rows.hpp"
-#include "banditree/incremental.hpp"
+#include "banditree/counted_tree.hpp"
 #include "banditree/leaf_price.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/rng.hpp"
@@ -22,6 +21,7 @@ class OnlineTreeBootstrap {
         std::uint32_t max_bins = 0;
         std::uint32_t n_folds = 10;
         std::uint32_t n_replicas = 0;
+        double refresh = 0;      // by which share a half grows until its tree is grown anew
         std::uint64_t seed = 0;  // of the halves
         Posterior posterior;
     };
@@ -51,19 +51,50 @@ class OnlineTreeBootstrap {
     const std::vector<Kind>& kinds() const { return kinds_; }
     const Growth& growth() const { return settings_.growth; }
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm].rows; }
-    IncrementalTree& replica(std::uint32_t arm, std::uint32_t i) { return *arms_[arm].replicas[i]; }
+    std::size_t n_rows(std::uint32_t arm, std::uint32_t i) const {
+        return arms_[arm].replicas[i].n_rows;
+    }
+    // The pruned tree of a replica that has rows.
+    Tree tree(std::uint32_t arm, std::uint32_t i) const {
+        return arms_[arm].replicas[i].tree.current(rows(arm).data().offset);
+    }
+    // What replicas of the arm are pruned at by now.
+    double alpha(std::uint32_t arm) const { return alpha_of(arms_[arm]); }
     Spread& spread() { return spread_; }
 
  private:
+    struct Replica {
+        CountedTree tree;
+        std::size_t n_rows = 0;
+        std::size_t grown_at = 0;  // so many rows of its own
+    };
     struct Arm {
         explicit Arm(std::uint32_t max_bins) : rows(max_bins) {}
         RowStore rows;
-        std::vector<std::unique_ptr<IncrementalTree>> replicas;
+        std::vector<std::uint64_t>
+            members;  // a bit per replica, in as many words a row as it takes
+        std::vector<Replica> replicas;
         LeafPrice price;
+        std::size_t counted = 0;  // rows
+        double offset = 0;        // about which they were counted
+    };
+    // Which work on an arm's rows is due once so many more have come: what comes before the last of
+    // its kind would be forgotten.
+    struct Plan {
+        std::vector<std::size_t> growths;  // of each replica, at so many rows of the arm; 0: none
+        std::vector<std::size_t> choices;  // of alpha
     };
 
-    void teach(std::uint32_t arm, const ArmRows& rows, std::size_t begin, std::size_t end);
-    void validate(Arm& arm);
+    std::size_t words() const { return (settings_.n_replicas + 63) / 64; }
+    bool takes(const Arm& arm, std::uint32_t replica, std::size_t row) const {
+        return arm.members[row * words() + replica / 64] >> (replica % 64) & 1;
+    }
+    void learn_rows(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards);
+    Plan plan(const Arm& arm, std::size_t first) const;
+    void toss_coins(std::uint32_t arm, std::size_t n_rows);
+    void grow_anew(Arm& arm, std::uint32_t replica);
+    void count_rows(Arm& arm);
+    static double alpha_of(const Arm& arm);
 
     Settings settings_;
     std::vector<Kind> kinds_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "banditree/arm_tree.hpp"
+#include "banditree/counted_tree.hpp"
 
 namespace banditree {
 
@@ -32,25 +33,20 @@ class RefreshedArmTree : public ArmTree {
     const RowStore& rows() const override { return rows_; }
     // What the tree was pruned at when it was grown.
     double alpha() const override { return price_.alpha(refreshes_.grown_at); }
-    const Moments& leaf(const double* context) const override;
-    // With all rows so far counted in its nodes; gains are those of the last growth.
-    Tree pruned() const override;
+    const Moments& leaf(const double* context) const override { return tree_.leaf(context); }
+    // Gains are those of the last growth.
+    Tree pruned() const override { return tree_.current(offset()); }
 
  private:
     void take(std::span<const double> context, double reward, const Refreshes& due);
-    void grow_anew();
-    void count_from(std::size_t first);
-    // Calls visit with the number of each node on the way of a row.
-    template <class Value, class Visit>
-    void walk(Value value_of, Visit visit) const;
+    void count_rows();
 
     RowStore rows_;
     Refreshes refreshes_;
     LeafPrice price_;
-    Tree tree_;
-    std::vector<Moments> moments_;  // of each node
-    std::size_t counted_ = 0;       // rows
-    double offset_ = 0;             // about which they were counted
+    CountedTree tree_;
+    std::size_t counted_ = 0;  // rows
+    double offset_ = 0;        // about which they were counted
 };
 
 }  // namespace banditree

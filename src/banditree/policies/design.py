@@ -59,10 +59,12 @@ class Design:
     missing number becomes 0, its mean, whatever the mean is by then. A number that has been
     constant is 0.
 
-    Bits are 0 or 1 as they are. A penalty then holds a category back the more, the less often it
-    was seen; scaled to variance 1, a bit that is set once would count as much as a number that all
-    rows have. A category is common, and has a bit in the rows from then on, when it was seen twice,
-    in 1 % of all contexts, and not in all of them. A missing or another category has no bit.
+    Bits are not scaled to variance 1: one that is set once would count as much as a number that
+    all rows have. Where it is set, a bit of a feature that has c bits is c^(-1/4), so that a
+    penalty on it counts √c times. A penalty thus holds a category back the more, the less often it
+    was seen and the more others there are. A category is common, and has a bit in the rows from
+    then on, when it was seen twice, in 1 % of all contexts, and not in all of them. A missing or
+    another category has no bit.
 
     Columns appear at the end, so that rows only grow; some zeros stand behind them, so that they
     grow seldom.
@@ -78,7 +80,7 @@ class Design:
     >>> for row in ([1.0, 0.0], [3.0, 1.0], [2.0, 0.0], [2.0, 1.0]):
     ...     change = design.learn(np.array(row))
     >>> design.standardise(np.array([3.0, 1.0]))[:4].round(3)
-    array([1.   , 1.414, 0.   , 1.   ])
+    array([1.   , 1.414, 0.   , 0.841])
     >>> design.standardise(np.array([np.nan, np.nan]))[:4].round(3)
     array([1., 0., 0., 0.])
     """
@@ -285,12 +287,19 @@ class Design:
             place = len(self.columns)
             self.columns.append(column)
             self.shift[place] = shift
-            self.inverse_scale[place] = column.kind == BIT
+            self.inverse_scale[place] = self._bit_height(column)
             if is_copy:
                 copies.append(place)
                 self._sums[place] = self._squares[place] = self.n
         self._index_columns()
         return copies
+
+    def _bit_height(self, column: Column) -> float:
+        """Return what a bit is where it is set; 0 for a column that is none."""
+        if column.kind != BIT:
+            return 0.0
+        bits = sum(other.kind == BIT and other.feature == column.feature for other in self.columns)
+        return float(bits**-0.25)
 
     def _widen(self, width: int) -> None:
         more = width - self.width
@@ -371,7 +380,8 @@ class Design:
         # No value of n is farther than √(n − 1) standard deviations from their mean.
         self._bound = np.where(moves, np.sqrt(n), inf)
         self.inverse_scale[0] = 1.0
-        self.inverse_scale[self._bit_columns] = 1.0
+        for place in self._bit_columns.tolist():
+            self.inverse_scale[place] = self._bit_height(self.columns[place])
         self._due = grown_by_a_quarter(self.n)
         self._prepare_rows()
 

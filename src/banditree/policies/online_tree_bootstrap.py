@@ -1,4 +1,4 @@
-"""The paper's online bootstrap: many incremental trees per arm, each on a random half."""
+"""The paper's online bootstrap: many trees per arm, each on a random half."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,12 +16,12 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_whole
+from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
 class OnlineTreeBootstrap(TreePolicy[A]):
-    """Several incremental trees per arm, each on a random half of its observations (section 5.3).
+    """Several trees per arm, each on a random half of its observations (section 5.3).
 
     Every observation enters each of an arm's replicas with probability one half, independently. A
     decision draws one replica per arm, independently, and takes the arm whose replica predicts
@@ -31,7 +31,8 @@ class OnlineTreeBootstrap(TreePolicy[A]):
 
     The paper leaves open how replicas are pruned and what an empty one says. Here all replicas of
     an arm are pruned at the complexity cross-validated on all its observations (halved, since cost
-    is a sum), chosen again each time they have grown by a quarter. A leaf predicts (successes + S0)
+    is a sum), chosen again each time they have grown by a quarter, and use the bins of all its
+    observations, which are stored once. A leaf predicts (successes + S0)
     / (n + S0 + F0), as in Eckles and Kaptein, so that no arm is dropped for early failures;
     continuous rewards: the mean of the leaf and one observation at the mean of all rewards.
 
@@ -41,6 +42,10 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         As for every policy (see `Policy`).
     replicas
         Trees per arm. Few of them freeze exploration; time and memory grow with their number.
+    refresh
+        A replica's tree is grown anew each time its observations have grown by this share; in
+        between its splits stay, and observations are counted in its leaves at once. 0: after every
+        observation.
     prior
         S0 and F0, the successes and failures that every leaf starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
@@ -63,6 +68,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         *,
         reward: RewardKind = "binary",
         replicas: int = 50,
+        refresh: float = 0.05,
         prior: tuple[float, float] = (1.0, 1.0),
         min_split: int = 2,
         min_leaf: int = 1,
@@ -75,6 +81,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         seed: Seed = None,
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
+        self.refresh = check_share("refresh", refresh)
         self.prior = check_prior(prior, reward)
         super().__init__(
             arms,
@@ -112,6 +119,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
             self.reward == "binary",
             *self.prior,
             self.replicas,
+            self.refresh,
             self._entropy,
         )
 

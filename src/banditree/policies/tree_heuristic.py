@@ -24,7 +24,8 @@ from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 class TreeHeuristic(TreePolicy[A]):
     """One tree per arm on all its observations; a decision draws from the leaves (Algorithm 3).
 
-    After every observation an arm's tree is the one that `Tree` grows on all of them, pruned. A
+    An arm's tree is the one that `Tree` grows on its observations, pruned, as of the last time they
+    had grown by `refresh`; the counts in its leaves are always those of all observations. A
     decision finds the leaf of the context in each arm's tree, draws the arm's mean reward from what
     the leaf says, and takes the arm of the largest draw. Binary rewards: from Beta(successes in the
     leaf + S0, failures + F0). Continuous rewards: from a Student law whose prior is worth one
@@ -32,12 +33,11 @@ class TreeHeuristic(TreePolicy[A]):
     rarely or never, so that such an arm is not given up for its zeros.
 
     The paper leaves open when the size of a tree is chosen. Here its complexity alpha is
-    cross-validated again each time the arm's observations have grown by a quarter; in between,
-    alpha stays and the tree does not.
+    cross-validated again each time the arm's observations have grown by a quarter.
 
-    The fastest of the tree policies, and the one to begin with: a decision takes microseconds
-    (milliseconds if a part of a tree must be grown anew first), an observation a fraction of a
-    millisecond.
+    The fastest of the tree policies, and the one to begin with: a decision takes microseconds and
+    grows nothing; an observation takes microseconds too, but for those at which a tree is grown
+    anew.
 
     Parameters
     ----------
@@ -46,6 +46,9 @@ class TreeHeuristic(TreePolicy[A]):
     prior
         S0 and F0, the successes and failures that every leaf starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
+    refresh
+        By which share an arm's observations grow until its tree is grown anew. 0: the tree is the
+        one of all observations after each of them, at ten times the cost and more.
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 

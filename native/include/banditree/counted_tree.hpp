@@ -1,0 +1,37 @@
+// A tree whose splits stay while rows are counted in its nodes.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "banditree/row_store.hpp"
+#include "banditree/tree.hpp"
+
+namespace banditree {
+
+class CountedTree {
+ public:
+    // Takes over the splits of a tree; no row is counted yet.
+    void plant(Tree tree) {
+        tree_ = std::move(tree);
+        forget_counts();
+    }
+    void forget_counts() { moments_.assign(tree_.nodes.size(), Moments()); }
+    // Counts a row of the store, about its offset, in all nodes on its way.
+    void count(const RowStore& rows, std::uint32_t row);
+    // What is counted where the context falls.
+    const Moments& leaf(const double* context) const;
+    // The tree with what is counted in its nodes; gains are those it was planted with.
+    Tree current(double offset) const;
+
+ private:
+    // Calls visit with the number of each node on a way; value_of gives the value of a feature.
+    template <class Value, class Visit>
+    void walk(Value value_of, Visit visit) const;
+
+    Tree tree_;
+    std::vector<Moments> moments_;  // of each node
+};
+
+}  // namespace banditree

@@ -1,0 +1,41 @@
+#include "banditree/counted_tree.hpp"
+
+#include "banditree/grow.hpp"
+
+namespace banditree {
+
+template <class Value, class Visit>
+void CountedTree::walk(Value value_of, Visit visit) const {
+    for (std::size_t i = 0;;) {
+        visit(i);
+        const Node& node = tree_.nodes[i];
+        if (node.is_leaf()) return;
+        const bool left = tree_.goes_left_value(node, value_of(node.feature));
+        i = left ? i + 1 : static_cast<std::size_t>(node.right);
+    }
+}
+
+void CountedTree::count(const RowStore& rows, std::uint32_t row) {
+    const double weight = rows.data().weight(row), y = rows.data().y[row];
+    walk([&](std::int32_t feature) { return rows.value(feature, row); },
+         [&](std::size_t node) { moments_[node].add(weight, y); });
+}
+
+const Moments& CountedTree::leaf(const double* context) const {
+    std::size_t leaf = 0;
+    walk([&](std::int32_t feature) { return context[feature]; },
+         [&](std::size_t node) { leaf = node; });
+    return moments_[leaf];
+}
+
+Tree CountedTree::current(double offset) const {
+    Tree tree = tree_;
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+        const Node now = leaf_node(moments_[i], offset);
+        Node& node = tree.nodes[i];
+        node.weight = now.weight, node.mean = now.mean, node.cost = now.cost, node.n = now.n;
+    }
+    return tree;
+}
+
+}  // namespace banditree

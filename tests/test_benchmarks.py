@@ -70,6 +70,13 @@ assert list(first) == list(episode.features) and first["feature 13"] in ("value 
     output("-c", code)
 
 
+def test_long_life_in_a_quick_version():
+    done = run("long_life.py", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "Covertype (made-up data)" in done.stdout
+    assert "too few steps to be judged" in done.stdout
+
+
 # Regret
 
 

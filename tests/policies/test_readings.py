@@ -57,6 +57,33 @@ def test_parameters_of_ones_own_policy_cannot_be_set_either():
     assert copy.deepcopy(policy).patience == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("reward", "continuous", r"constructor of Mine give reward=.* to super"),
+        ("floor", 0.5, r"constructor of Mine give floor=.* to super"),
+        ("categorical", ("x",), r"set_feature\(\)"),
+        ("features", ["x"], r"set_feature\(\)"),
+        ("arms", ["x"], r"add_arm\(\)"),
+        ("seed", 5, "reseed"),
+    ],
+)
+def test_parameters_that_a_constructor_leaves_out_cannot_be_set_either(name, value, remedy):
+    class Mine(bt.Uniform):
+        floor = 0.25  # of the class: the constructor may still set its own
+
+        def __init__(self, arms):
+            super().__init__(arms, floor=0.1)
+
+    policy = Mine(ARMS)
+    before = getattr(policy, name)
+    with pytest.raises(AttributeError, match=f"{name} of a Mine cannot.*{remedy}"):
+        setattr(policy, name, value)
+    with pytest.raises(AttributeError, match=f"{name} of a Mine cannot"):
+        delattr(policy, name)
+    assert getattr(policy, name) == before
+
+
 # ---- counts ----
 
 

@@ -13,7 +13,7 @@ from banditree.errors import StateError
 from banditree.policies import files
 from banditree.policies.arms import Arms
 from banditree.policies.beliefs import Arrays, Beliefs
-from banditree.policies.parameters import as_seed, parameters_of, read_only
+from banditree.policies.parameters import as_seed, is_parameter, parameters_of, read_only
 from banditree.policies.processes import fresh_generator, process_token, renew_after_fork
 from banditree.policies.rewards import RewardKind, check_kind
 from banditree.trees.inputs import check_share
@@ -56,14 +56,18 @@ class Foundation(Beliefs, Generic[A]):
             self._features_changed()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name[0] != "_" and name in parameters_of(type(self)) and hasattr(self, name):
-            raise read_only(type(self).__name__, name)
+        if name[0] != "_" and is_parameter(type(self), name) and self._is_made(name):
+            raise read_only(type(self), name)
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        if name in parameters_of(type(self)):
-            raise read_only(type(self).__name__, name)
+        if is_parameter(type(self), name):
+            raise read_only(type(self), name)
         object.__delattr__(self, name)
+
+    def _is_made(self, name: str) -> bool:
+        # Not hasattr: a default that the class itself holds is no value yet.
+        return name in vars(self) or isinstance(getattr(type(self), name, None), property)
 
     def _set_parameter(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

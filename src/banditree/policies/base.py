@@ -160,7 +160,7 @@ class Policy(Foundation[A]):
             value = check_one(self.reward, reward)
             row, pending = self._encoder.stage_one(context)
             if self._awaits:
-                self._look_for_categories()
+                self._look_for_categories(1, pending)
             if pending is not None:
                 self._commit(pending)
             self._learn(index, row, value)
@@ -173,7 +173,7 @@ class Policy(Foundation[A]):
             indices = self._arms.each(arms, len(rows))
             values = check_many(self.reward, rewards, len(rows))
             if self._awaits:
-                self._look_for_categories()
+                self._look_for_categories(len(rows), pending)
             self._commit(pending)
             self._learn_many(indices, rows, values)
             for index, more in enumerate(np.bincount(indices).tolist()):

@@ -9,6 +9,7 @@ import numpy as np
 
 from banditree import _core
 from banditree.contexts import Encoder
+from banditree.contexts.features import Pending
 from banditree.errors import StateError
 from banditree.policies import files
 from banditree.policies.arms import Arms
@@ -79,17 +80,18 @@ class Foundation(Beliefs, Generic[A]):
         self._encoder.tells = True
         self._set_parameter("categorical", encoder.categorical)
 
-    def _commit(self, pending: Any) -> None:
+    def _commit(self, pending: Pending | None) -> None:
         if pending is not None:
             self._encoder.commit(pending)
             self._features_changed()
 
-    def _look_for_categories(self) -> None:
+    def _look_for_categories(self, more: int = 0, pending: Pending | None = None) -> None:
+        """Warn of declared categories that neither came nor are among what comes now."""
         # Before anything is learned: a warning may be an error, and an error changes nothing.
-        n = sum(self._counts)
+        n = sum(self._counts) + more
         if n >= _SEEN_BY:
             self._awaits = False
-            self._encoder.tell_never_came(n)
+            self._encoder.tell_never_came(n, pending)
 
     # State.
 
@@ -139,7 +141,8 @@ class Foundation(Beliefs, Generic[A]):
         policy._counts = [int(count) for count in header["counts"]]
         if len(policy._counts) != len(names):
             raise StateError("the policy has counts of other arms; load an intact copy")
-        policy._awaits &= sum(policy._counts) <= _SEEN_BY
+        # Said again, for whoever loads it may not be the one who taught it.
+        policy._awaits = bool(policy.categorical)
         policy._begin_again(lambda: policy._restore(arrays), True)
         if header["process"] in (None, process_token()):
             policy._random.state = tuple(header["random"])

@@ -237,7 +237,8 @@ class Policy(Foundation[A]):
         ------
         InvalidParameterError
             If there is no such feature or kind, or if the policy does not keep the contexts that
-            it learned from (`LinUCB`, `BanditForest`).
+            it learned from (`LinUCB`, `LogisticUCB`, `BanditForest`); such a policy takes a
+            correction only before it has learned anything.
 
         Examples
         --------

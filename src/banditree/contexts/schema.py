@@ -109,7 +109,9 @@ class Schema:
 
     def tell_never_came(self, n: int, pending: Pending | None = None) -> None:
         """Warn of declared categories that none of n observations had, those pending included."""
-        came = self._index.keys() | {feature.name for feature in (pending.features if pending else ())}
+        came = self._index.keys() | {
+            feature.name for feature in (pending.features if pending else ())
+        }
         never = [name for name in self.categorical if name not in came]
         if never:
             tell_never_came(never, self._names, n)

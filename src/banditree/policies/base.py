@@ -192,7 +192,10 @@ class Policy(Foundation[A]):
             return self._by_name(eligible, self._expected(row, eligible))
 
     def propensities_many(self, contexts: Contexts, arms: Sequence[A] | None = None) -> FloatArray:
-        """Return `propensities` of each context: a row for each, a column for each of `arms`."""
+        """Return `propensities` of each context: a row for each, a column for each arm.
+
+        The columns are those of `policy.arms`, in that order, whatever arms are eligible.
+        """
         return self._table(contexts, arms, self._chances, 0.0)
 
     def expected_rewards_many(

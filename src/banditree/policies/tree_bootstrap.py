@@ -17,7 +17,7 @@ from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_choice, check_whole
 from banditree.trees.rules import Way, way_of
-from banditree.types import A, Context, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, Context, Contexts, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 Pruning: TypeAlias = Literal["cv", "cv_every_fit"]
 Weights: TypeAlias = Literal["multinomial", "exponential"]
@@ -133,6 +133,21 @@ class TreeBootstrap(TreePolicy[A]):
             row, eligible = self._read(context, arms)
             chances = self._above_floor(self._propensities(row, eligible, draws))
             return self._as_propensities(eligible, chances)
+
+    def propensities_many(
+        self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int | None = None
+    ) -> FloatArray:
+        """Return `propensities` of each context, each estimated by so many `draws`.
+
+        A row for each context, a column for each arm of `policy.arms`.
+        """
+        if draws is not None:
+            check_whole("draws", draws, 1)
+
+        def read(row: FloatArray, eligible: Indices) -> FloatArray:
+            return self._above_floor(self._propensities(row, eligible, draws))
+
+        return self._table(contexts, arms, read, 0.0)
 
     def _engine(self) -> Any:
         return _core.TreeBootstrap(

@@ -203,10 +203,21 @@ def test_contexts_come_as_they_were():
     assert positions.told == [({0: 0.5, 1: 3.0}, "golf", 1)]
 
 
-@pytest.mark.parametrize("shares", [(0.5, 0.6), (1.0,), (-0.5, 1.5), (np.nan, 1.0)])
+@pytest.mark.parametrize(
+    "shares",
+    [
+        (0.5, 0.6),
+        (1.0,),
+        (-0.5, 1.5),
+        (np.nan, 1.0),
+        {"golf": 0.5, "tennis": 0.5},
+        ("a", "b"),
+        None,
+    ],
+)
 def test_wrong_chances_are_refused(shares: Any):
     policy = Shares(["golf", "tennis"], shares=shares)
-    with pytest.raises(bt.InvalidParameterError, match=r"chances must return .* got \("):
+    with pytest.raises(bt.InvalidParameterError, match=r"chances must return .* got [({N]"):
         policy.decide({"age": 31})
 
 
@@ -294,6 +305,8 @@ def test_wrong_environments_are_explained(module: Path, tmp_path: Path):
         EnvironmentSpec("sports", parameters={"arms": 3})
     with pytest.raises(bt.InvalidParameterError, match="label is for files"):
         EnvironmentSpec("x", task=Coin, label="bought")
+    with pytest.raises(bt.InvalidParameterError, match="got a Coin; pass the class itself"):
+        EnvironmentSpec("x", task=Coin())
 
 
 BROKEN = """

@@ -35,7 +35,8 @@ NOTHING = dict.fromkeys(EVENING)
 def test_parts(when, parts):
     assert bt.date_parts(when) == parts
     assert list(bt.date_parts(when)) == list(parts)
-    assert bt.date_parts(when, "signup") == {f"signup_{part}": v for part, v in parts.items()}
+    for prefix in ("signup", "signup_"):
+        assert bt.date_parts(when, prefix) == {f"signup_{part}": v for part, v in parts.items()}
 
 
 @pytest.mark.parametrize("day", range(7))

@@ -2,6 +2,7 @@
 
 import codecs
 import sys
+import unicodedata
 
 # The name of the error handler, for `str.encode` and for streams.
 PLAIN = "banditree.plain"
@@ -31,6 +32,21 @@ _LETTERS = {
     "◐": "in part",
     "█": "#",
 }
+
+# Embeddings, overrides and isolates would reorder the text around a name; the last two are not XML.
+_UNWANTED = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFFFE, 0xFFFF}
+
+
+def clean(text: str) -> str:
+    """Return the text on one line, without what a terminal or an XML parser would trip over."""
+    if text.isprintable():
+        return text
+    spaced = "".join(" " if char.isspace() else char for char in text)
+    return "".join(
+        char
+        for char in spaced
+        if unicodedata.category(char) not in ("Cc", "Cs") and ord(char) not in _UNWANTED
+    )
 
 
 def for_terminal(text: str) -> str:

@@ -2,12 +2,13 @@
 
 import random
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from banditree import InvalidParameterError, Policy, ThompsonSampling, Uniform
+from banditree import Greedy, InvalidParameterError, Policy, ThompsonSampling, Uniform
 from banditree.checks import LAWS, LawBrokenError, check_policy
 from banditree.policies import ArmExplanation
 from banditree.policies.base import share_of_largest
@@ -230,7 +231,31 @@ class CountsDecisions(Uniform):
         return dict.fromkeys(self._arms.names, 0)
 
 
+class LogsAnEvenChance(ThompsonSampling):
+    def decision(self, context, arms=None):
+        return replace(super().decision(context, arms), propensity=1 / len(self.arms))
+
+
+class DrawsOtherwiseThanItLogs(ThompsonSampling):
+    def _draw_by(self, chances, eligible):
+        return self._draw_uniformly(eligible)
+
+
+class DecidesBelowTheFloor(Greedy):
+    def _choose_above_floor(self, row, eligible):
+        return self._choose(row, eligible)
+
+
+class TellsNoFloor(ThompsonSampling):
+    def _above_floor(self, chances):
+        return chances
+
+
 BROKEN = {
+    LogsAnEvenChance: "decisions_carry_their_propensity",
+    DrawsOtherwiseThanItLogs: "decisions_carry_their_propensity",
+    DecidesBelowTheFloor: "floors_hold",
+    TellsNoFloor: "floors_hold",
     LetsParametersBeSet: "parameters_are_read_only",
     ReseedsWithoutEffect: "reseeding_changes_draws_only",
     FillsTablesAtRandom: "tables_are_single_readings",

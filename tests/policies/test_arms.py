@@ -103,6 +103,11 @@ def test_what_only_looks_like_an_arm_is_unknown(arm):
         ("GOLF ", "did you mean 'golf'?"),
         ("1", "did you mean 1?"),
         ("hockey", "add_arm\\(\\) makes it known"),
+        (1.0, "did you mean 1?"),
+        (True, "did you mean 1?"),
+        (np.float64(1), "did you mean 1?"),
+        (2.5, "pass a string or a whole number, as arms are$"),
+        (None, "pass a string or a whole number, as arms are$"),
     ],
 )
 def test_unknown_arms_are_guessed(arm, hint):

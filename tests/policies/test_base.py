@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import banditree as bt
 from banditree.policies import base
@@ -227,6 +228,23 @@ def test_load_names_the_file(tmp_path):
     path.write_text("buy milk")
     with pytest.raises(bt.StateError, match=r"notes.txt is not a saved policy"):
         bt.load(path)
+
+
+@pytest.mark.parametrize("wrong", ["sead", "learner", "reward", "arms"])
+def test_load_names_an_argument_that_there_is_not(wrong, tmp_path):
+    path = tmp_path / "policy.bt"
+    taught().save(path)
+    message = rf"no argument '{wrong}' for a saved ThompsonSampling; it takes seed;"
+    with pytest.raises(bt.InvalidParameterError, match=message):
+        bt.load(path, **{wrong: 3})
+
+
+def test_load_names_the_arguments_of_a_bootstrap(tmp_path):
+    path = tmp_path / "policy.bt"
+    taught(bt.Bootstrap, learner=LogisticRegression()).save(path)
+    with pytest.raises(bt.InvalidParameterError, match=r"'lerner'.*it takes seed and learner;"):
+        bt.load(path, lerner=LogisticRegression())
+    assert bt.load(path, learner=LogisticRegression(C=2)).learner.C == 2
 
 
 def test_a_state_that_does_not_fit_its_class(tmp_path):

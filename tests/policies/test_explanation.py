@@ -125,6 +125,16 @@ def test_the_dictionary_of_a_policys_explanation_is_json() -> None:
     assert json.loads(json.dumps(given, allow_nan=False)) == given
 
 
+def test_a_name_of_two_lines_takes_one_row() -> None:
+    policy = bt.TreeHeuristic(["golf\nclub", "tennis"], seed=1)
+    rows = [{"age\n(years)": age} for age in range(60)]
+    policy.learn_many(rows, ["golf\nclub"] * 60, [int(i > 30) for i in range(60)])
+    shown = str(policy.explain(rows[0])).splitlines()
+    assert len(shown) == 3
+    assert any(line.startswith("golf club  ") for line in shown)
+    assert str(policy.features).splitlines()[1:] == ["age (years)  number           -"]
+
+
 def test_a_terminal_gets_the_letters_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "age ≤ 40" in str(odd())
     monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding="ascii"))

@@ -232,7 +232,7 @@ def test_trees_say_nothing_of_new_names():
 @pytest.mark.parametrize("many", [False, True])
 def test_a_category_that_never_comes_is_told_once(many):
     policy = bt.ThompsonSampling(ARMS, categorical=["zip", "zpi"], seed=1)
-    batch = [{"zip": 1, "age": 2}] * 100, ["golf"] * 100, [1] * 100
+    batch = [{"zip": 1, "age": 2}] * 99, ["golf"] * 99, [1] * 99
     last = {"zip": 1}, "golf", 1
     policy.learn_many(*batch)
     again = copy.deepcopy(policy)
@@ -242,22 +242,59 @@ def test_a_category_that_never_comes_is_told_once(many):
         ) as told:
             one.learn_many(*([x] for x in last)) if many else one.learn(*last)
         assert told[0].filename == __file__
-    policy.learn(*last)
-    copy.deepcopy(policy).learn(*last)
+        assert one.counts["golf"] == 100
+        one.learn(*last)
+        one.decide({"zip": 1})
 
 
-@pytest.mark.parametrize("many", [False, True])
-def test_a_category_that_never_comes_is_told_by_a_decision(many):
+def zpi_taught(n):
+    """Return a policy with a mistaken category, taught by one call."""
     policy = bt.ThompsonSampling(ARMS, categorical=["zpi"], seed=1)
-    policy.learn_many([{"zip": 1}] * 500, ["golf"] * 500, [1] * 500)
+    policy.learn_many([{"zip": 1}] * n, ["golf"] * n, [1] * n)
+    return policy
+
+
+def test_one_batch_tells_of_a_category_that_never_comes():
     with pytest.warns(bt.BanditreeWarning, match=r"'zpi'.*first 500 obs"):
-        policy.decide_many([{"zip": 1}]) if many else policy.decide({"zip": 1})
+        policy = zpi_taught(500)
+    policy.decide({"zip": 1})
+
+
+def test_a_batch_that_is_refused_by_a_warning_is_not_learned():
+    policy = zpi_taught(60)
+    before = policy._pack()
+    batch = [{"zip": 1, "age": 3}] * 50, ["golf"] * 50, [1] * 50
+    with pytest.raises(bt.BanditreeWarning, match="'zpi'"):  # warnings are errors in these tests
+        policy.learn_many(*batch)
+    assert policy._pack() == before
+    policy.learn_many(*batch)
+    assert policy.counts["golf"] == 110
+
+
+@pytest.mark.parametrize("call", ["decide", "decide_many", "decision", "learn"])
+def test_a_loaded_policy_tells_of_a_category_that_never_came(call, tmp_path):
+    with pytest.warns(bt.BanditreeWarning):
+        zpi_taught(500).save(tmp_path / "policy.bt")
+    policy = bt.load(tmp_path / "policy.bt")
+    n = 501 if call == "learn" else 500
+    context = [{"zip": 1}] if call == "decide_many" else {"zip": 1}
+    with pytest.warns(bt.BanditreeWarning, match=rf"'zpi'.*first {n} obs"):
+        getattr(policy, call)(context, *(["golf", 1] if call == "learn" else []))
     policy.decide({"zip": 1})
 
 
 def test_a_category_that_came_is_not_told():
     policy = bt.ThompsonSampling(ARMS, categorical=["zip"], seed=1)
     policy.learn_many([{"zip": 1}] * 200, ["golf"] * 200, [1] * 200)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_category_that_comes_with_the_hundredth_observation_is_not_told(many):
+    policy = bt.ThompsonSampling(ARMS, categorical=["zip"], seed=1)
+    policy.learn_many([{"age": 1}] * 99, ["golf"] * 99, [1] * 99)
+    last = {"zip": 1}, "golf", 1
+    policy.learn_many(*([x] for x in last)) if many else policy.learn(*last)
+    copy.deepcopy(policy).decide({"zip": 1})
 
 
 # ---- what features are ----

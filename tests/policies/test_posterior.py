@@ -232,6 +232,15 @@ def test_arms_that_pay_rarely_are_not_given_up(make: Any, world: str) -> None:
     assert sum(share > 0.5 for share in shares) >= 11, shares
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("world", "least"), list(zip(RARE, (11, 10), strict=True)))
+def test_arms_that_pay_rarely_are_not_given_up_for_noise(world: str, least: int) -> None:
+    """Contexts that say nothing divide the few payoffs among leaves."""
+    policies = [bt.TreeHeuristic(["A", "B"], reward="continuous", seed=i) for i in range(12)]
+    shares = [share_of_a(policy, RARE[world], contexts=True) for policy in policies]
+    assert sum(share > 0.5 for share in shares) >= least, shares
+
+
 def test_zeros_do_not_end_an_arm() -> None:
     """Sixty zeros, beside an arm that pays often, still leave an arm worth a try now and then."""
     for make in (bt.ThompsonSampling, bt.TreeHeuristic):

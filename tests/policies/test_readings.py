@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import banditree as bt
+from policies.makers import MAKERS, name_of
 
 ARMS = ["golf", "tennis"]
 TREE_POLICIES = [bt.TreeHeuristic, bt.Greedy, bt.TreeBootstrap, bt.OnlineTreeBootstrap]
@@ -57,6 +58,33 @@ def test_parameters_of_ones_own_policy_cannot_be_set_either():
     assert copy.deepcopy(policy).patience == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("reward", "continuous", r"constructor of Mine give reward=.* to super"),
+        ("floor", 0.5, r"constructor of Mine give floor=.* to super"),
+        ("categorical", ("x",), r"set_feature\(\)"),
+        ("features", ["x"], r"set_feature\(\)"),
+        ("arms", ["x"], r"add_arm\(\)"),
+        ("seed", 5, "reseed"),
+    ],
+)
+def test_parameters_that_a_constructor_leaves_out_cannot_be_set_either(name, value, remedy):
+    class Mine(bt.Uniform):
+        floor = 0.25  # of the class: the constructor may still set its own
+
+        def __init__(self, arms):
+            super().__init__(arms, floor=0.1)
+
+    policy = Mine(ARMS)
+    before = getattr(policy, name)
+    with pytest.raises(AttributeError, match=f"{name} of a Mine cannot.*{remedy}"):
+        setattr(policy, name, value)
+    with pytest.raises(AttributeError, match=f"{name} of a Mine cannot"):
+        delattr(policy, name)
+    assert getattr(policy, name) == before
+
+
 # ---- counts ----
 
 
@@ -103,6 +131,22 @@ def test_tables_refuse_what_single_readings_refuse():
         policy.propensities_many([{}], ["gofl"])
     with pytest.raises(bt.InvalidContextError, match="feature 'age' of context 1"):
         policy.expected_rewards_many([{"age": 1}, {"age": np.inf}])
+
+
+@pytest.mark.parametrize(
+    "maker", [m for m in MAKERS if name_of(m) in ("Bootstrap", "TreeBootstrap")], ids=name_of
+)
+def test_tables_of_propensities_take_draws(maker):
+    policy = taught(maker, n=40)
+    contexts = [{"age": age, "city": "Rome"} for age in (20, 30)]
+    table = policy.propensities_many(contexts, draws=3)
+    single = [list(policy.propensities(context, draws=3).values()) for context in contexts]
+    assert table.tolist() == single
+    assert set((table * 18).round(9).ravel()) <= set(range(19))  # 3 x 3 combinations, with ties
+    some = policy.propensities_many(contexts, ["tennis"], draws=3)
+    assert some.tolist() == [[0, 1], [0, 1]]
+    with pytest.raises(bt.InvalidParameterError, match="draws must be"):
+        policy.propensities_many(contexts, draws=0)
 
 
 # ---- importance ----

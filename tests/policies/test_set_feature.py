@@ -110,9 +110,24 @@ def test_before_anything_is_learned_every_policy_can_be_put_right(maker):
     policy.learn({"age": 31}, "golf", 1)
 
 
-@pytest.mark.parametrize("maker", [bt.LinUCB, bt.BanditForest])
+@every_policy
+def test_the_error_for_another_type_advises_what_the_policy_can_do(maker):
+    policy = maker(arms=ARMS, seed=1)
+    play(policy, ["20", "50"] * 2)
+    if maker not in KEEPS_CONTEXTS:
+        advice = rf"one that keeps no contexts \(.*{name_of(maker)}.*made anew.*features="
+    else:
+        advice = r"set_feature\(\) of a policy corrects"
+    with pytest.raises(bt.InvalidContextError, match=advice):
+        policy.learn({"age": 31}, "golf", 1)
+
+
+WITHOUT_CONTEXTS = [maker for maker in MAKERS if maker not in KEEPS_CONTEXTS]
+
+
+@pytest.mark.parametrize("maker", WITHOUT_CONTEXTS, ids=name_of)
 def test_policies_without_contexts_say_so_and_stay_as_they_are(maker):
-    policy = maker(ARMS, seed=1)
+    policy = maker(arms=ARMS, seed=1)
     play(policy, ["20", "50", "30"] * 10)
     before = policy._pack()
     with pytest.raises(bt.InvalidParameterError, match=r"does not keep the contexts.*features="):

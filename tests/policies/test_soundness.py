@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 import banditree as bt
+from banditree.environments import SportsAds
+from banditree.environments.sports_ads import FEATURES, click_probabilities
 
 
 def test_a_leaf_that_was_chosen_stays_until_it_is_chosen_again() -> None:
@@ -65,6 +69,36 @@ def test_intervals_cover_the_truth_where_splits_are_chosen_by_chance() -> None:
         hits += covered(policy, 0.3, contexts[300:])
         asked += 2
     assert hits / asked > 0.90
+
+
+USERS = np.array(list(product((0, 1), repeat=len(FEATURES))))
+
+
+def share_covered(policy: bt.Policy[str]) -> float:
+    """Return how often an interval holds the mean click probability of all whom its rule is for."""
+    known = [policy.explain(dict(zip(FEATURES, map(float, user), strict=True))) for user in USERS]
+    hits = []
+    for arm, clicks in zip(policy.arms, click_probabilities(USERS).T, strict=True):
+        rules = np.array([one[arm].rule for one in known])
+        for one in known:
+            low, high = one[arm].interval
+            hits.append(low <= clicks[rules == one[arm].rule].mean() <= high)
+    return float(np.mean(hits))
+
+
+@pytest.mark.parametrize("make", [bt.TreeHeuristic, bt.TreeBootstrap])
+def test_intervals_cover_the_truth_of_the_sports_ads(make: Any) -> None:
+    """Nominally 95 %; measured, 94.6 % with a standard error of 0.9 %."""
+    shares = []
+    for seed in range(40):
+        episode = SportsAds().episode(3_000, seed)
+        shown = np.random.default_rng(seed).integers(4, size=3_000)
+        contexts = [dict(zip(FEATURES, row, strict=True)) for row in episode.contexts.tolist()]
+        policy = make(episode.arms, seed=seed)
+        arms = [episode.arms[i] for i in shown]
+        policy.learn_many(contexts, arms, episode.rewards[range(3_000), shown])
+        shares.append(share_covered(policy))
+    assert np.mean(shares) >= 0.90
 
 
 def test_the_rule_names_missing_values_that_its_n_counts() -> None:

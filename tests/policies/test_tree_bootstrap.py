@@ -15,7 +15,7 @@ import banditree as bt
 from banditree._core import Generator
 from policies.laws import assert_distributed, assert_frequencies, beta_wins, binomial_wins
 from policies.naive_bootstrap import NaiveBootstrap
-from policies.tree_streams import ARMS, Batch, Stream, assert_same_tree, mixed_stream, streams
+from policies.tree_streams import ARMS, Batch, Stream, assert_same_tree, mixed_stream, streams, way
 
 Options = dict[str, Any]
 Counts = list[tuple[int, int]]  # successes and failures of each arm
@@ -352,3 +352,49 @@ def test_many_at_once_is_the_same(
     for start, stop in pairwise([0, *sorted(cuts), len(stream.arms)]):
         chunked.learn_many(*stream.part(start, stop))
     assert_same_policy(chunked, learned(stream, options), stream)
+
+
+# ---- explanations ----
+
+
+@pytest.mark.parametrize("reward", ["binary", "continuous"])
+def test_explain_counts_real_observations_only(reward: str) -> None:
+    stream = mixed_stream(300, reward)
+    policy = bt.TreeBootstrap(sorted(set(stream.arms)), reward=reward, seed=1)
+    policy.learn_many(stream.contexts, stream.arms, stream.rewards)
+    met = set()
+    for arm in policy.arms:
+        root = policy.tree(arm).to_dict()
+        contexts, rewards = stream.of(arm)
+        for context in contexts:
+            inside = [
+                reward
+                for other, reward in zip(contexts, rewards, strict=True)
+                if way(root, other) == way(root, context)
+            ]
+            known = policy.explain(context)[arm]
+            assert known.n == len(inside)
+            assert known.mean == pytest.approx(np.mean(inside), abs=1e-9)
+            assert known.interval[0] <= known.mean <= known.interval[1]
+            met.add(way(root, contexts[0]) == way(root, context))
+    assert met == {True, False}  # leaves with made-up observations, and without
+
+
+def test_one_observation_is_explained_as_one() -> None:
+    policy = bt.TreeBootstrap(["golf", "tennis"], seed=1)
+    policy.learn({"age": 31}, "golf", 0)
+    known = policy.explain({"age": 31})["golf"]
+    assert (known.n, known.mean, known.interval) == (1, 0, (0, 1))
+
+
+def test_intervals_are_those_of_a_policy_without_made_up_observations() -> None:
+    policies = [
+        bt.TreeBootstrap(["golf"], cold_start=start, pruning=None, max_depth=0, seed=1)
+        for start in ("prior", "until_success")
+    ]
+    for policy in policies:
+        policy.learn_many([{"age": i} for i in range(60)], ["golf"] * 60, [1, 0, 0] * 20)
+    made_up, plain = (policy.explain({"age": 31})["golf"] for policy in policies)
+    assert made_up.n == plain.n == 60
+    assert made_up.mean == pytest.approx(plain.mean)
+    assert made_up.interval == pytest.approx(plain.interval)

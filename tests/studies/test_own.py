@@ -1,11 +1,14 @@
 """Policies and environments of one's own in studies, and the code that results are made by."""
 
+import importlib
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +203,21 @@ def test_contexts_come_as_they_were():
     assert positions.told == [({0: 0.5, 1: 3.0}, "golf", 1)]
 
 
-@pytest.mark.parametrize("shares", [(0.5, 0.6), (1.0,), (-0.5, 1.5), (np.nan, 1.0)])
+@pytest.mark.parametrize(
+    "shares",
+    [
+        (0.5, 0.6),
+        (1.0,),
+        (-0.5, 1.5),
+        (np.nan, 1.0),
+        {"golf": 0.5, "tennis": 0.5},
+        ("a", "b"),
+        None,
+    ],
+)
 def test_wrong_chances_are_refused(shares: Any):
     policy = Shares(["golf", "tennis"], shares=shares)
-    with pytest.raises(bt.InvalidParameterError, match=r"chances must return .* got \("):
+    with pytest.raises(bt.InvalidParameterError, match=r"chances must return .* got [({N]"):
         policy.decide({"age": 31})
 
 
@@ -291,6 +305,8 @@ def test_wrong_environments_are_explained(module: Path, tmp_path: Path):
         EnvironmentSpec("sports", parameters={"arms": 3})
     with pytest.raises(bt.InvalidParameterError, match="label is for files"):
         EnvironmentSpec("x", task=Coin, label="bought")
+    with pytest.raises(bt.InvalidParameterError, match="got a Coin; pass the class itself"):
+        EnvironmentSpec("x", task=Coin())
 
 
 BROKEN = """
@@ -388,6 +404,44 @@ def test_another_source_is_another_run(module: Path, tmp_path: Path):
     again, same = keys(study)
     assert again != mine
     assert same == uniform
+
+
+def imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of a module that Python has imported and kept as bytecode."""
+    file = folder / "edited_in_a_notebook.py"
+    file.write_text(SOURCE)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+    monkeypatch.delitem(sys.modules, file.stem, raising=False)
+    importlib.import_module(file.stem)
+    return file
+
+
+def test_an_edit_between_import_and_first_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = imported(tmp_path, monkeypatch)
+    path = f"{file.stem}:Mine"
+    file.write_text(SOURCE + "\nMORE = 1\n")
+    for _ in range(2):  # a refusal is not forgotten
+        with pytest.raises(bt.InvalidParameterError, match="has changed since it was imported"):
+            own.code_of(path)
+    file.write_text(SOURCE)
+    os.utime(file, (1e9, 1e9))
+    assert own.code_of(path)  # as it was imported, though at another time
+    monkeypatch.delitem(sys.modules, file.stem)
+
+
+@pytest.mark.parametrize("kept", [b"", b"short", b"from another Python: " * 4])
+def test_without_bytecode_nothing_is_known(
+    kept: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = imported(tmp_path, monkeypatch)
+    Path(cache_from_source(file)).write_bytes(kept)
+    file.write_text(SOURCE + "\nMORE = 1\n")
+    assert own.code_of(f"{file.stem}:Mine")
+    monkeypatch.delitem(sys.modules, file.stem)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,6 +59,14 @@ def chain(depth: int) -> Any:
     for level in range(depth):
         pair = (root, leaf(7)) if level % 3 else (leaf(7), root)
         root = split(f"x{level}", *pair, threshold=level + 0.5)
+    return root
+
+
+def slope(depth: int) -> Any:
+    """A chain that goes to the right only: the widest of all."""
+    root = leaf()
+    for level in range(depth):
+        root = split(f"x{level}", leaf(7), root, threshold=level + 0.5)
     return root
 
 
@@ -300,16 +309,51 @@ def test_wrong_limits_are_refused(draw, limit, message):
 
 def test_a_large_tree_is_folded_to_a_readable_size():
     root = balanced(8)  # 256 leaves
-    svg = tree_to_svg(root)
+    svg = tree_to_svg(root, max_leaves=16)
     assert len(rectangles(svg)) == 2 * 16 - 1
     assert texts(svg).count("… 16 leaves") == 16
     assert texts(svg).count("n = 80") == 16
-    assert float(parse(svg).get("width", "nan")) < 2500
+    assert 20 < len(rectangles(tree_to_svg(root))) <= 2 * 16 - 1
     lines = tree_to_text(root).splitlines()
     assert len(lines) == 2 * 32 - 1
     assert sum(line.endswith(", n 40 … 8 leaves") for line in lines) == 32
     assert len(rectangles(tree_to_svg(root, max_leaves=None))) == 511
     assert len(tree_to_text(root, max_leaves=None).splitlines()) == 511
+
+
+def renamed(node: Any, rng: np.random.Generator, name: str) -> Any:
+    """Return a tree with long names, long lists and large counts in all its nodes."""
+    node = node | {"n": 1_234_567, "mean": 0.00012345}
+    if "left" not in node:
+        return node
+    node |= {side: renamed(node[side], rng, name) for side in ("left", "right")}
+    node["feature"] = f"{name * 20} {rng.integers(100)}"
+    if rng.random() < 0.5:
+        del node["threshold"]
+        values = [f"{name * 10} {i}" for i in range(20)]
+        node["categories"] = {"left": values[:10], "right": values[10:]}
+    return node
+
+
+@pytest.mark.parametrize("name", ["city ", "市区町村", "x"])
+@pytest.mark.parametrize("root", [chain(80), slope(23), balanced(6)], ids=["80", "slope", "full"])
+def test_drawings_fit_on_a_screen(root, name):
+    root = renamed(root, np.random.default_rng(1), name)
+    svg, text = tree_to_svg(root), tree_to_text(root)
+    assert float(parse(svg).get("width", "nan")) <= 1400
+    assert max(map(columns, text.splitlines())) <= 120
+    folded = [line for line in text.splitlines() if line.endswith(" leaves")]
+    assert folded
+    assert all(": mean 0.0001234, n 1234567 … " in line for line in folded)
+    assert any(shown.startswith("… ") for shown in texts(svg))
+    assert len(rectangles(svg)) >= 2 * 5 - 1
+    wide = tree_to_svg(root, max_leaves=16)
+    assert len(rectangles(wide)) == 2 * 16 - 1
+
+
+def test_a_chain_that_fits_is_drawn_in_full():
+    assert len(rectangles(tree_to_svg(chain(8)))) == 2 * 8 + 1
+    assert len(tree_to_text(chain(12)).splitlines()) == 2 * 12 + 1
 
 
 def test_max_depth_folds_text():

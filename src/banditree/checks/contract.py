@@ -9,14 +9,14 @@ from banditree.checks.deciding import PROBES, SOME
 from banditree.checks.saved import Saved, difference, saved
 from banditree.checks.streams import ARMS, columns, named_contexts, observations
 from banditree.policies.base import Policy
-from banditree.policies.parameters import parameters_of
+from banditree.policies.parameters import COMMON, parameters_of
 
 
 def parameters_are_read_only(case: Case) -> None:
     """Require that no parameter can be set on a policy that exists."""
     policy = case.taught(10)
     before = saved(policy)
-    for name in parameters_of(type(policy)):
+    for name in sorted(COMMON.union(parameters_of(type(policy)))):
         what = f"setting {name}"
         value = getattr(policy, name, None)
         case.require_refusal(partial(setattr, policy, name, value), AttributeError, what, name)

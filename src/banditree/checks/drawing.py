@@ -30,7 +30,7 @@ def _require_own_propensities(
     case: Case, policy: Policy, context: Context, arms: list[Arm] | None
 ) -> None:
     believed = saved(policy)
-    stated = Propensities(policy.propensities(context, arms), None)
+    stated = case.propensities(policy, context, arms)
     drawn = policy.decision(context, arms)
     where = f"in {context} with arms={arms}"
     case.require_same_propensities(stated, Propensities(drawn.propensities, None), where)

@@ -23,7 +23,8 @@ def date_parts(when: object, prefix: str = "") -> dict[str, int | str | None]:
         A `datetime`, `date` or `time`, NumPy's `datetime64` or pandas' `Timestamp`; None, if it is
         not known. A time with a zone is taken as it stands, in that zone.
     prefix
-        Put before the names of the parts, so that they can stand in a context beside others.
+        Put before the names of the parts, so that they can stand in a context beside others; with
+        "_" between them.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def date_parts(when: object, prefix: str = "") -> dict[str, int | str | None]:
         raise InvalidParameterError(
             f'prefix must be a string such as "signup", got {shorten(prefix)}'
         )
-    before = f"{prefix}_" if prefix else ""
+    before = prefix if not prefix or prefix.endswith("_") else f"{prefix}_"
     known = dict(_parts(when))
     return {before + part: known.get(part) for part in PARTS}
 

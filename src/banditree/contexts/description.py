@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from banditree.signs import for_terminal
+from banditree.signs import clean, for_terminal
 from banditree.types import FeatureName, Kind
 
 
@@ -54,7 +54,7 @@ class Features(Mapping[FeatureName, FeatureInfo]):
         rows = [("feature", "kind", "categories")]
         for name, known in self._features.items():
             count = "-" if known.kind in ("number", "unknown") else str(known.n_categories)
-            rows.append((for_terminal(str(name)), known.kind, count))
+            rows.append((for_terminal(clean(str(name))), known.kind, count))
         wide = [max(len(row[i]) for row in rows) for i in range(3)]
         return "\n".join(
             f"{name:<{wide[0]}}  {kind:<{wide[1]}}  {count:>{wide[2]}}"

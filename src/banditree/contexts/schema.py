@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from banditree.contexts import batches
 from banditree.contexts.batches import Batch, Matrix, Records, Rows, declared_names
 from banditree.contexts.description import FeatureInfo, Features
-from banditree.contexts.features import Feature
+from banditree.contexts.features import Feature, Pending
 from banditree.contexts.unknown import hint, tell_never_came, tell_unknown, undeclared
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidContextError, InvalidParameterError
@@ -107,9 +107,12 @@ class Schema:
         if self.tells:
             tell_unknown(unknown, self._names, none_known)
 
-    def tell_never_came(self, n: int) -> None:
-        """Warn of declared categories that none of n observations had."""
-        never = [name for name in self.categorical if name not in self._index]
+    def tell_never_came(self, n: int, pending: Pending | None = None) -> None:
+        """Warn of declared categories that none of n observations had, those pending included."""
+        came = self._index.keys() | {
+            feature.name for feature in (pending.features if pending else ())
+        }
+        never = [name for name in self.categorical if name not in came]
         if never:
             tell_never_came(never, self._names, n)
 

@@ -72,8 +72,9 @@ def type_change(
     return InvalidContextError(
         f"{place(name, row)} is {NOUNS[was]}, as declared or first seen, and came as {NOUNS[now]}:"
         f" {shorten(value)}; a feature keeps its type: send {NOUNS[was]} or None, or declare a"
-        f" category of mixed types from the start, by categorical=[...] or features=...; a"
-        f" policy's set_feature() corrects what was first seen"
+        f" category of mixed types from the start, by categorical=[...] or features=...;"
+        f" set_feature() of a policy corrects what was first seen; one that keeps no contexts"
+        f" (LinUCB, LogisticUCB, BanditForest) is made anew instead, with features=..."
     )
 
 

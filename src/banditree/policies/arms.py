@@ -138,7 +138,12 @@ class Arms(Generic[A]):
         by_text = {str(name).strip().casefold(): name for name in known}
         alike = get_close_matches(given.strip().casefold(), by_text, n=1)
         close = [by_text[text] for text in alike]
-        hint = f"did you mean {close[0]!r}?" if close else "add_arm() makes it known"
+        hint = "add_arm() makes it known"
+        if not _is_name(arm):
+            close = close or [name for name in known if _equals(arm, name)]
+            hint = "pass a string or a whole number, as arms are"
+        if close:
+            hint = f"did you mean {close[0]!r}?"
         listed = ", ".join(repr(name) for name in known[:10]) + (", …" if len(known) > 10 else "")
         return UnknownArmError(f"unknown arm {shorten(arm)}{where}; the arms are {listed}; {hint}")
 
@@ -172,6 +177,10 @@ def _listed(arms: Any, rule: str, remedy: str) -> list[Any]:
 
 def _as_plain(arm: Any) -> Any:
     return arm.item() if isinstance(arm, np.generic) else arm
+
+
+def _equals(arm: Any, name: Arm) -> bool:
+    return isinstance(arm, bool | float | np.generic) and bool(arm == name)
 
 
 def _is_name(arm: Any) -> bool:

@@ -160,7 +160,7 @@ class Policy(Foundation[A]):
             value = check_one(self.reward, reward)
             row, pending = self._encoder.stage_one(context)
             if self._awaits:
-                self._look_for_categories()
+                self._look_for_categories(1, pending)
             if pending is not None:
                 self._commit(pending)
             self._learn(index, row, value)
@@ -173,7 +173,7 @@ class Policy(Foundation[A]):
             indices = self._arms.each(arms, len(rows))
             values = check_many(self.reward, rewards, len(rows))
             if self._awaits:
-                self._look_for_categories()
+                self._look_for_categories(len(rows), pending)
             self._commit(pending)
             self._learn_many(indices, rows, values)
             for index, more in enumerate(np.bincount(indices).tolist()):
@@ -192,7 +192,10 @@ class Policy(Foundation[A]):
             return self._by_name(eligible, self._expected(row, eligible))
 
     def propensities_many(self, contexts: Contexts, arms: Sequence[A] | None = None) -> FloatArray:
-        """Return `propensities` of each context: a row for each, a column for each of `arms`."""
+        """Return `propensities` of each context: a row for each, a column for each arm.
+
+        The columns are those of `policy.arms`, in that order, whatever arms are eligible.
+        """
         return self._table(contexts, arms, self._chances, 0.0)
 
     def expected_rewards_many(
@@ -237,7 +240,8 @@ class Policy(Foundation[A]):
         ------
         InvalidParameterError
             If there is no such feature or kind, or if the policy does not keep the contexts that
-            it learned from (`LinUCB`, `BanditForest`).
+            it learned from (`LinUCB`, `LogisticUCB`, `BanditForest`); such a policy takes a
+            correction only before it has learned anything.
 
         Examples
         --------

@@ -25,7 +25,7 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart
 from banditree.trees.inputs import check_choice, check_whole
-from banditree.types import A, Context, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, Context, Contexts, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # How many resamples tell `explain` how sure the learner is.
 _EXPLAINED_BY = 40
@@ -127,6 +127,20 @@ class Bootstrap(Policy[A]):
             row, eligible = self._read(context, arms)
             chances = self._above_floor(self._propensities(row, eligible, draws))
             return self._as_propensities(eligible, chances)
+
+    def propensities_many(
+        self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int = 64
+    ) -> FloatArray:
+        """Return `propensities` of each context, each estimated by so many `draws`.
+
+        A row for each context, a column for each arm of `policy.arms`.
+        """
+        check_whole("draws", draws, 1)
+
+        def read(row: FloatArray, eligible: Indices) -> FloatArray:
+            return self._above_floor(self._propensities(row, eligible, draws))
+
+        return self._table(contexts, arms, read, 0.0)
 
     def _start(self) -> None:
         self._design = Design()

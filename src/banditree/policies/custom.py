@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
@@ -113,12 +114,16 @@ class CustomPolicy(Policy[A]):
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         given = self.chances(self._context(row), self._names(eligible))
-        chances = np.array(given, dtype=np.float64)
+        try:
+            chances = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError):  # a mapping, words
+            chances = np.empty(0)
         fits = chances.shape == eligible.shape and (chances >= 0).all()
         if not fits or abs(chances.sum() - 1) > ROUNDING:
             raise InvalidParameterError(
                 f"chances must return one probability for each of the {len(eligible)} eligible "
-                f"arms, with a sum of 1; got {given!r}; correct chances of {type(self).__name__}"
+                "arms, in their order, with a sum of 1; "
+                f"got {shorten(given)}; correct chances of {type(self).__name__}"
             )
         normalised: FloatArray = chances / chances.sum()
         return normalised

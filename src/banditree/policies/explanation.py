@@ -6,7 +6,7 @@ from html import escape
 from math import isfinite, isnan, sqrt
 from typing import Any
 
-from banditree.signs import for_terminal
+from banditree.signs import clean, for_terminal
 from banditree.types import Arm
 
 COLUMNS = ("arm", "mean", "interval", "n", "rule")
@@ -105,7 +105,8 @@ class Explanation(Mapping[Arm, ArmExplanation]):
         """Yield the cells of the table as text, an arm at a time."""
         for arm, known in self._arms.items():
             low, high = (_number(bound) for bound in known.interval)
-            yield str(arm), _number(known.mean), f"{low} to {high}", f"{known.n}", known.rule
+            name, rule = clean(str(arm)), clean(known.rule)
+            yield name, _number(known.mean), f"{low} to {high}", f"{known.n}", rule
 
 
 def binary_interval(successes: float, n: float) -> tuple[float, float]:

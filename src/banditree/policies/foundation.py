@@ -9,11 +9,12 @@ import numpy as np
 
 from banditree import _core
 from banditree.contexts import Encoder
+from banditree.contexts.features import Pending
 from banditree.errors import StateError
 from banditree.policies import files
 from banditree.policies.arms import Arms
 from banditree.policies.beliefs import Arrays, Beliefs
-from banditree.policies.parameters import as_seed, parameters_of, read_only
+from banditree.policies.parameters import as_seed, is_parameter, parameters_of, read_only
 from banditree.policies.processes import fresh_generator, process_token, renew_after_fork
 from banditree.policies.rewards import RewardKind, check_kind
 from banditree.trees.inputs import check_share
@@ -56,14 +57,18 @@ class Foundation(Beliefs, Generic[A]):
             self._features_changed()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name[0] != "_" and name in parameters_of(type(self)) and hasattr(self, name):
-            raise read_only(type(self).__name__, name)
+        if name[0] != "_" and is_parameter(type(self), name) and self._is_made(name):
+            raise read_only(type(self), name)
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        if name in parameters_of(type(self)):
-            raise read_only(type(self).__name__, name)
+        if is_parameter(type(self), name):
+            raise read_only(type(self), name)
         object.__delattr__(self, name)
+
+    def _is_made(self, name: str) -> bool:
+        # Not hasattr: a default that the class itself holds is no value yet.
+        return name in vars(self) or isinstance(getattr(type(self), name, None), property)
 
     def _set_parameter(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -75,17 +80,18 @@ class Foundation(Beliefs, Generic[A]):
         self._encoder.tells = True
         self._set_parameter("categorical", encoder.categorical)
 
-    def _commit(self, pending: Any) -> None:
+    def _commit(self, pending: Pending | None) -> None:
         if pending is not None:
             self._encoder.commit(pending)
             self._features_changed()
 
-    def _look_for_categories(self) -> None:
+    def _look_for_categories(self, more: int = 0, pending: Pending | None = None) -> None:
+        """Warn of declared categories that neither came nor are among what comes now."""
         # Before anything is learned: a warning may be an error, and an error changes nothing.
-        n = sum(self._counts)
+        n = sum(self._counts) + more
         if n >= _SEEN_BY:
             self._awaits = False
-            self._encoder.tell_never_came(n)
+            self._encoder.tell_never_came(n, pending)
 
     # State.
 
@@ -135,7 +141,8 @@ class Foundation(Beliefs, Generic[A]):
         policy._counts = [int(count) for count in header["counts"]]
         if len(policy._counts) != len(names):
             raise StateError("the policy has counts of other arms; load an intact copy")
-        policy._awaits &= sum(policy._counts) <= _SEEN_BY
+        # Said again, for whoever loads it may not be the one who taught it.
+        policy._awaits = bool(policy.categorical)
         policy._begin_again(lambda: policy._restore(arrays), True)
         if header["process"] in (None, process_token()):
             policy._random.state = tuple(header["random"])

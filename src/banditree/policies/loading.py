@@ -4,9 +4,10 @@ import os
 from types import EllipsisType
 from typing import Any
 
-from banditree.errors import StateError
+from banditree.errors import InvalidParameterError, StateError
 from banditree.policies import files
 from banditree.policies.base import Policy, subclasses
+from banditree.policies.parameters import COMMON, parameters_of
 from banditree.types import Seed
 
 
@@ -33,7 +34,7 @@ def load(
     StateError
         If the file is truncated, damaged, or no saved policy.
     InvalidParameterError
-        If the path names no file.
+        If the path names no file, or if there is no such argument.
 
     Examples
     --------
@@ -56,7 +57,21 @@ def load(
             f"{source} holds a policy of the class {header.get('policy')!r}, which is not known "
             "here; import the module that defines it before loading"
         )
+    if objects:
+        _check_objects(named[-1], header, objects)
     policy = named[-1]._rebuild(header, arrays, objects, source)
     if seed is not ...:
         policy.reseed(seed)
     return policy
+
+
+def _check_objects(cls: type, header: dict[str, Any], objects: dict[str, Any]) -> None:
+    """Refuse arguments that are no parameters of the policy, or that its file holds."""
+    held = COMMON.union(dict(header.get("parameters") or {}))
+    taken = [name for name in parameters_of(cls) if name not in held]
+    wrong = next((name for name in objects if name not in taken), None)
+    if wrong is not None:
+        raise InvalidParameterError(
+            f"load has no argument {wrong!r} for a saved {cls.__name__}; it takes "
+            f"{' and '.join(['seed', *taken])}; all else is in the file"
+        )

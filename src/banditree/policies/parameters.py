@@ -28,6 +28,9 @@ def parameters_of(cls: type) -> Mapping[str, Any]:
     return MappingProxyType({name: p.default for name, p in signature.parameters.items()})
 
 
+# Parameters of every policy, also of one whose constructor leaves some of them out.
+COMMON = frozenset({"arms", "reward", "categorical", "features", "floor", "seed"})
+
 # What changes a policy instead of setting its parameter.
 _INSTEAD = {
     "arms": "add_arm() and remove_arm() change the arms",
@@ -37,7 +40,15 @@ _INSTEAD = {
 }
 
 
-def read_only(cls: str, name: str) -> AttributeError:
+def is_parameter(cls: type, name: str) -> bool:
+    """Return whether an attribute of policies of a class is one of their parameters."""
+    return name in COMMON or name in parameters_of(cls)
+
+
+def read_only(cls: type, name: str) -> AttributeError:
     """Return the error for setting a parameter of a policy that exists."""
-    remedy = _INSTEAD.get(name, f"make a new {cls} with {name}=... instead")
-    return AttributeError(f"{name} of {with_article(cls)} cannot be set once it is made; {remedy}")
+    made = cls.__name__
+    new = f"make a new {made} with {name}=... instead"
+    inner = f"let the constructor of {made} give {name}=... to super().__init__ instead"
+    remedy = _INSTEAD.get(name, new if name in parameters_of(cls) else inner)
+    return AttributeError(f"{name} of {with_article(made)} cannot be set once it is made; {remedy}")

@@ -16,7 +16,8 @@ from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_choice, check_whole
-from banditree.types import A, Context, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.trees.rules import Way, way_of
+from banditree.types import A, Context, Contexts, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 Pruning: TypeAlias = Literal["cv", "cv_every_fit"]
 Weights: TypeAlias = Literal["multinomial", "exponential"]
@@ -133,6 +134,21 @@ class TreeBootstrap(TreePolicy[A]):
             chances = self._above_floor(self._propensities(row, eligible, draws))
             return self._as_propensities(eligible, chances)
 
+    def propensities_many(
+        self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int | None = None
+    ) -> FloatArray:
+        """Return `propensities` of each context, each estimated by so many `draws`.
+
+        A row for each context, a column for each arm of `policy.arms`.
+        """
+        if draws is not None:
+            check_whole("draws", draws, 1)
+
+        def read(row: FloatArray, eligible: Indices) -> FloatArray:
+            return self._above_floor(self._propensities(row, eligible, draws))
+
+        return self._table(contexts, arms, read, 0.0)
+
     def _engine(self) -> Any:
         return _core.TreeBootstrap(
             *self._settings.growth,
@@ -175,6 +191,26 @@ class TreeBootstrap(TreePolicy[A]):
         if self._is_untried(arm):
             return explain_leaf(self.reward, "always", 0, 0, 0)
         return self._explain_leaf(arm, row)
+
+    # What is explained was observed: made-up rewards, the first two of an arm, have no part in it.
+
+    def _way(self, arm: int, tree: _core.Tree, row: FloatArray) -> Way:
+        way = way_of(tree, row)
+        if self.cold_start != "prior":
+            return way
+        rows, rewards = self._core.rows(arm)
+        return way.without(rewards[:2].tolist()) if way.meets(way_of(tree, rows[0])) else way
+
+    def _held_out(self, arm: int, row: FloatArray) -> tuple[float, float, float]:
+        if self.cold_start != "prior":
+            return super()._held_out(arm, row)
+        rows, rewards = self._core.rows(arm)
+        real = self._engine()
+        real.set_categorical(self._encoder.is_categorical)
+        real.add_arm()
+        real.restore(0, rows[2:], rewards[2:], self._core.standing(arm))
+        n, total, squared_error = real.held_out(0, row)
+        return n, total, squared_error
 
     def _state(self) -> Arrays:
         standings = [self._core.standing(arm) for arm in range(len(self._arms))]

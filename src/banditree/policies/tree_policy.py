@@ -19,7 +19,7 @@ from banditree.policies.tally import explain_leaf
 from banditree.trees import Tree
 from banditree.trees.importance import as_shares, explained_costs
 from banditree.trees.inputs import check_whole
-from banditree.trees.rules import rule_of, way_of
+from banditree.trees.rules import Way, rule_of, way_of
 from banditree.trees.settings import Settings
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
@@ -139,13 +139,22 @@ class TreePolicy(Policy[A]):
         the row is.
         """
         tree = self._core.tree(arm)
-        way = way_of(tree, row)
+        way = self._way(arm, tree, row)
         root = Tree._of(self._settings, self._encoder, tree).to_dict()
         rule = rule_of(root, way.steps)
         leaf = explain_leaf(self.reward, rule, way.n, way.n * way.mean, way.cost)
-        held_out = explain_leaf(self.reward, rule, *self._core.held_out(arm, row))
+        held_out = explain_leaf(self.reward, rule, *self._held_out(arm, row))
         low, high = zip(leaf.interval, held_out.interval, strict=True)
         return replace(leaf, interval=(min(low), max(high)))
+
+    def _way(self, arm: int, tree: _core.Tree, row: FloatArray) -> Way:
+        """Return the way of a row through an arm's tree, with what was observed at its end."""
+        return way_of(tree, row)
+
+    def _held_out(self, arm: int, row: FloatArray) -> tuple[float, float, float]:
+        """Return number, sum and squared error of the held-out rewards where a row is."""
+        n, total, squared_error = self._core.held_out(arm, row)
+        return n, total, squared_error
 
     # The trees are a function of the observations, so these are all that is kept of them.
 

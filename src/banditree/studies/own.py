@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from banditree.errors import InvalidParameterError
+from banditree.studies.compiled import has_changed
 from banditree.studies.sources import files_of
 
 __all__ = ["code_of", "find", "is_path", "look_in", "name_of", "path_of"]
@@ -101,14 +102,15 @@ def code_of(path: str) -> str:
         files |= files_of(name, package=module.partition(".")[0])
     digest = hashlib.sha256()
     for name, file in sorted(files.items()):
-        digest.update(f"{name} {_content(file)}\n".encode())
+        digest.update(f"{name} {_content(name, file)}\n".encode())
     return digest.hexdigest()
 
 
-def _content(file: Path) -> str:
-    """Return a hash of what is in a file."""
+def _content(module: str, file: Path) -> str:
+    """Return a hash of what is in the file of a module."""
     content = hashlib.sha256(file.read_bytes()).hexdigest()
-    if _imported.setdefault(file, content) != content:
+    is_new = file not in _imported
+    if (is_new and has_changed(module, file)) or _imported.setdefault(file, content) != content:
         raise InvalidParameterError(
             f"{file} has changed since it was imported; start Python again to run what it says now"
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import banditree.policies as policies
+from banditree.contexts.values import with_article
 from banditree.environments import OfflineTree
 from banditree.environments.base import check_count
 from banditree.environments.datasets import DATASETS
@@ -224,6 +225,12 @@ class EnvironmentSpec:
         for name in ("horizon", "seeds"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
+        if not (isinstance(self.task, str) or callable(self.task)):
+            raise InvalidParameterError(
+                "task must be a class or function of your own, or a name; got "
+                f"{with_article(type(self.task).__name__)}; pass the class itself, and its "
+                "arguments as parameters"
+            )
         if callable(self.task):
             object.__setattr__(self, "task", own.path_of(self.task))
         if not self.task and own.is_path(self.name):

@@ -1,5 +1,6 @@
 """The rule that leads a context to its leaf, in words."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -24,6 +25,27 @@ class Way(NamedTuple):
     n: int
     mean: float
     cost: float
+
+    def meets(self, other: "Way") -> bool:
+        """Return whether another way through the same tree ends at the same leaf."""
+        return [step.side for step in self.steps] == [step.side for step in other.steps]
+
+    def without(self, rewards: Sequence[float]) -> "Way":
+        """Return the way with some of the leaf's rewards taken out, its extremes among them.
+
+        Examples
+        --------
+        >>> Way([], 4, 0.75, 0.75).without([1.0, 0.0])
+        Way(steps=[], n=2, mean=1.0, cost=0.0)
+        """
+        n, mean, cost = self.n, self.mean, self.cost
+        for reward in rewards:
+            n -= 1
+            former, mean = mean, mean + (mean - reward) / n
+            cost -= (reward - former) * (reward - mean)
+        # Rounding must not lead out of what is possible.
+        mean = min(max(mean, min(rewards)), max(rewards))
+        return self._replace(n=n, mean=mean, cost=max(cost, 0.0))
 
 
 def way_of(core: _core.Tree, row: FloatArray) -> Way:

@@ -10,7 +10,7 @@ from banditree import _core
 from banditree.contexts import Encoder
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, NotFittedError
-from banditree.trees.drawing import SVG_LEAVES, TEXT_LEAVES, tree_to_svg, tree_to_text
+from banditree.trees.drawing import MaxLeaves, tree_to_svg, tree_to_text
 from banditree.trees.folds import fold_ids
 from banditree.trees.importance import as_shares, explained_costs
 from banditree.trees.inputs import as_floats, check_alpha
@@ -203,7 +203,7 @@ class Tree(Shown):
         way = way_of(self._fitted(), self._encoder.encode_one(context))
         return rule_of(self.to_dict(), way.steps)
 
-    def to_text(self, *, max_depth: int | None = None, max_leaves: int | None = TEXT_LEAVES) -> str:
+    def to_text(self, *, max_depth: int | None = None, max_leaves: MaxLeaves = "fit") -> str:
         """Return a drawing for the terminal: a line per node, with its rule, mean and n.
 
         Parameters
@@ -211,13 +211,17 @@ class Tree(Shown):
         max_depth
             Levels to draw below the root; None: all.
         max_leaves
-            Leaves to draw; None: all. Beyond either limit a subtree is folded into one line that
-            counts its leaves; those that explain least are folded first.
+            Leaves to draw; None: all; "fit": up to 32, of 12 levels at most. Beyond either limit a
+            subtree is folded into one line that counts its leaves; those that explain least are
+            folded first.
         """
         return tree_to_text(self.to_dict(), max_depth=max_depth, max_leaves=max_leaves)
 
-    def to_svg(self, *, max_depth: int | None = None, max_leaves: int | None = SVG_LEAVES) -> str:
-        """Return a picture of the tree; `max_depth` and `max_leaves` as for `to_text`."""
+    def to_svg(self, *, max_depth: int | None = None, max_leaves: MaxLeaves = "fit") -> str:
+        """Return a picture of the tree; `max_depth` and `max_leaves` as for `to_text`.
+
+        "fit" draws up to 16 leaves, and fewer where the picture would be wider than 1,400 pixels.
+        """
         return tree_to_svg(self.to_dict(), max_depth=max_depth, max_leaves=max_leaves)
 
     def _root(self) -> dict[str, Any] | None:

@@ -1,9 +1,12 @@
 """Which splits of a large tree are drawn, so that the drawing stays readable."""
 
 from heapq import heappop, heappush
+from typing import Literal, TypeAlias
 
 from banditree.trees.drawing.wording import SIDES, Node, is_leaf, walk
 from banditree.trees.inputs import check_whole
+
+MaxLeaves: TypeAlias = int | Literal["fit"] | None
 
 
 def open_nodes(root: Node, max_depth: int | None, max_leaves: int | None) -> set[int]:

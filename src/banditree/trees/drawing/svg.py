@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from html import escape
 
+from banditree.trees.drawing.folding import MaxLeaves
 from banditree.trees.drawing.shapes import LABEL_SIZE, SMALL_SIZE, Line, Shape, Sketch, make_sketch
 from banditree.trees.drawing.style import FONT, INK, LINE, MUTED, PAPER, colour, ink_on, text_width
 from banditree.trees.drawing.wording import Node, number
 
-MAX_LEAVES = 16  # About as wide as a screen, even where the tree is full.
+_MOST_LEAVES = 16
+_MOST_WIDTH = 1400  # About as wide as a screen.
 _MARGIN = 16
 _CORNER = 8
 _SCALE_STEPS = 40
@@ -15,9 +17,7 @@ _SCALE_STEP = 4
 _SCALE_HEIGHT = 44
 
 
-def tree_to_svg(
-    root: Node, *, max_depth: int | None = None, max_leaves: int | None = MAX_LEAVES
-) -> str:
+def tree_to_svg(root: Node, *, max_depth: int | None = None, max_leaves: MaxLeaves = "fit") -> str:
     """Draw a tree as an SVG picture.
 
     Inner nodes ask a question, with yes on the left; leaves are coloured from light (lowest mean)
@@ -31,8 +31,9 @@ def tree_to_svg(
     max_depth
         Levels to draw below the root; None: all.
     max_leaves
-        Leaves to draw; None: all. Beyond either limit a subtree becomes one box that counts its
-        leaves; those that explain least are folded first.
+        Leaves to draw; None: all; "fit": up to 16, and fewer where the picture would be wider than
+        1,400 pixels. Beyond either limit a subtree becomes one box that counts its leaves; those
+        that explain least are folded first.
 
     Returns
     -------
@@ -50,10 +51,23 @@ def tree_to_svg(
     >>> svg.startswith("<svg"), svg.count("<title>")
     (True, 1)
     """
-    sketch = make_sketch(root, max_depth, max_leaves)
+    if max_leaves == "fit":
+        sketch = _fitting(root, max_depth)
+    else:
+        sketch = make_sketch(root, max_depth, max_leaves)
     return "\n".join(
         [*_opening(sketch), *_edges(sketch), *_boxes(sketch), *_scale(sketch), "</svg>"]
     )
+
+
+def _fitting(root: Node, max_depth: int | None) -> Sketch:
+    """Return the boxes of as many leaves as fit, two at least."""
+    sketch = make_sketch(root, max_depth, _MOST_LEAVES)
+    leaves = sum(not shape.children for shape in sketch.shapes)
+    while leaves > 2 and _canvas(sketch)[0] > _MOST_WIDTH:
+        leaves -= 1
+        sketch = make_sketch(root, max_depth, leaves)
+    return sketch
 
 
 def _canvas(sketch: Sketch) -> tuple[float, float]:

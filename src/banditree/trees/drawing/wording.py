@@ -8,12 +8,11 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
+from banditree.signs import clean
+
 Node: TypeAlias = Mapping[str, Any]
 Side: TypeAlias = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
-
-# Embeddings, overrides and isolates would reorder the text around a name; the last two are not XML.
-_UNWANTED = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFFFE, 0xFFFF}
 
 
 def is_leaf(node: Node) -> bool:
@@ -29,18 +28,6 @@ def walk(root: Node) -> Iterator[Node]:
         yield node
         if not is_leaf(node):
             stack += (node["right"], node["left"])
-
-
-def clean(text: str) -> str:
-    """Return the text on one line, without what a terminal or an XML parser would trip over."""
-    if text.isprintable():
-        return text
-    spaced = "".join(" " if char.isspace() else char for char in text)
-    return "".join(
-        char
-        for char in spaced
-        if unicodedata.category(char) not in ("Cc", "Cs") and ord(char) not in _UNWANTED
-    )
 
 
 def columns(text: str) -> int:

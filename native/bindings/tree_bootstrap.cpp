@@ -63,6 +63,18 @@ auto draws(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& context, 
     return to_numpy(std::move(values));
 }
 
+auto kept_draws(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& context,
+                const Rng& stream) {
+    const std::uint32_t id = as_arm_with_rows(engine, arm);
+    const double* row = as_context(engine, context);
+    std::vector<double> values;
+    {
+        nb::gil_scoped_release others_may_run;
+        values = engine.kept_draws(id, row, stream);
+    }
+    return to_numpy(std::move(values));
+}
+
 double predict(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& context) {
     return engine.predict(as_arm_with_rows(engine, arm), as_context(engine, context));
 }
@@ -99,6 +111,8 @@ void bind_parts(nb::class_<TreeBootstrap>& bound) {
     bound
         .def("draws", &draws, "arm"_a, "context"_a.noconvert(), "n"_a, "random"_a,
              "What the trees on n resamples of the arm's rows predict.")
+        .def("kept_draws", &kept_draws, "arm"_a, "context"_a.noconvert(), "random"_a,
+             "What the trees on resamples predict that are kept between calls.")
         .def("predict", &predict, "arm"_a, "context"_a.noconvert())
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())

@@ -82,6 +82,7 @@ void TreeBootstrap::follow_range() {
         if (arm.rows.n_rows() == 0) continue;
         arm.rows.replace_first_rewards(made_up());
         arm.exact = Dataset();
+        arm.kept_of = 0;
     }
 }
 
@@ -154,12 +155,45 @@ double TreeBootstrap::draw(std::uint32_t id, const double* context, Rng& rng) {
 }
 
 // All copies of a row have its number, and so are in one fold.
-double TreeBootstrap::predict_validated(const Dataset& data, const std::vector<double>& weights,
-                                        const double* context) const {
+double TreeBootstrap::validated(const Dataset& data, const std::vector<double>& weights) const {
     Dataset resampled = data;
     resampled.w = weights;
-    const double alpha = choose_alpha(resampled, settings_.growth, settings_.n_folds);
+    return choose_alpha(resampled, settings_.growth, settings_.n_folds);
+}
+
+double TreeBootstrap::predict_validated(const Dataset& data, const std::vector<double>& weights,
+                                        const double* context) const {
+    const double alpha = validated(data, weights);
     return lazy_predict(data, Sample::of(data, weights), settings_.growth, alpha, context);
+}
+
+std::vector<double> TreeBootstrap::kept_draws(std::uint32_t id, const double* context,
+                                              const Rng& stream) {
+    Arm& arm = arms_[id];
+    // Of few rows, each counts.
+    std::size_t grown_at = std::min(arm.rows.n_rows(), kKeptFrom);
+    while (next_growth(grown_at, kKeptFor) <= arm.rows.n_rows())
+        grown_at = next_growth(grown_at, kKeptFor);
+    if (arm.kept_of != grown_at) keep(arm, alpha(id), grown_at, stream.child(grown_at));
+    std::vector<double> predictions;
+    for (const Tree& tree : arm.kept) predictions.push_back(tree.leaf_of(context).mean);
+    return predictions;
+}
+
+// Grows trees on resamples of the first rows: the more, the fewer rows there are.
+void TreeBootstrap::keep(Arm& arm, double alpha, std::size_t n_rows, Rng stream) {
+    const Dataset& rows = data(arm);
+    arm.kept.clear();
+    const std::size_t affordable = kRowsOfDraws / n_rows;
+    for (std::size_t i = 0; i < std::clamp(affordable, kFewestDraws, kMostDraws); ++i) {
+        auto weights = resample(n_rows, stream);
+        weights.resize(rows.n_rows());
+        Growth growth = settings_.growth;
+        growth.alpha = settings_.pruning == Pruning::every_fit ? validated(rows, weights) : alpha;
+        const Sample sample = Sample::of(rows, weights);
+        arm.kept.push_back(grow(rows, sample, growth).tree.prune(growth.alpha));
+    }
+    arm.kept_of = n_rows;
 }
 
 double TreeBootstrap::predict(std::uint32_t id, const double* context) {

@@ -472,6 +472,16 @@ class TreeBootstrap:
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """What the trees on n resamples of the arm's rows predict."""
 
+    def kept_draws(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """What the trees on resamples predict that are kept between calls."""
+
     def predict(
         self,
         arm: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 from typing import Any
 
@@ -271,6 +272,27 @@ def test_estimates_err_anew_with_every_belief_and_context() -> None:
         same.learn({"x": i % 8, "y": 1}, ["golf", "tennis"][i % 2], i // 8 % 2)
     same.decide_many(contexts)
     assert same.propensities(contexts[3]) == policy.propensities(contexts[3])
+
+
+def test_resamples_are_kept_until_observations_have_grown() -> None:
+    stream = mixed_stream(900)
+    policy = bt.TreeBootstrap(ARMS, seed=3)
+    policy.learn_many(*stream.part(0, 450))
+    context, index = stream.others[0], ARMS.index("golf")
+    row, random = policy._encoder.encode_one(context), policy._estimating().child(index)
+    begun = policy._core.n_rows(index)
+    before, changes = policy._core.kept_draws(index, row, random), []
+    for observation in list(stream)[450:520]:
+        policy.learn(*observation)
+        after = policy._core.kept_draws(index, row, random)
+        if not np.array_equal(after, before):
+            changes.append(policy._core.n_rows(index))
+        before = after
+    grown = [105, 111, 117, 123, 130, 137, 144, 152, 160, 168, 177, 186]  # from 100 on, per 5 %
+    assert begun > 100
+    assert changes == [n for n in grown if begun < n <= policy._core.n_rows(index)] != []
+    again = pickle.loads(pickle.dumps(policy))
+    assert again.propensities(context) == policy.propensities(context)
 
 
 @pytest.mark.parametrize("counts", COUNTS, ids=str)

@@ -61,6 +61,10 @@ class TreeBootstrap {
     bool is_cold(std::uint32_t arm) const;
     // What the tree on one resample predicts; the arm has rows.
     double draw(std::uint32_t arm, const double* context, Rng& rng);
+    // What trees on resamples predict that are kept between calls: those of the arm's rows as of
+    // the last time they had grown by a twentieth (of up to a hundred, all), so that they follow
+    // from rows and stream alone.
+    std::vector<double> kept_draws(std::uint32_t arm, const double* context, const Rng& stream);
     // What the tree on the rows as they are predicts.
     double predict(std::uint32_t arm, const double* context);
     Tree pruned(std::uint32_t arm);
@@ -81,6 +85,8 @@ class TreeBootstrap {
         Standing standing;
         std::size_t validated_at = 0;
         Dataset exact;  // all rows, if the store is exact and they are needed
+        std::vector<Tree> kept;
+        std::size_t kept_of = 0;  // so many first rows
     };
 
     void take(Arm& arm, std::span<const double> context, double reward);
@@ -91,8 +97,19 @@ class TreeBootstrap {
     void settle(Arm& arm);
     const Dataset& data(Arm& arm);
     std::vector<double> resample(std::size_t n_rows, Rng& rng) const;
+    void keep(Arm& arm, double alpha, std::size_t n_rows, Rng stream);
+    double validated(const Dataset& data, const std::vector<double>& weights) const;
     double predict_validated(const Dataset& data, const std::vector<double>& weights,
                              const double* context) const;
+
+    // Of kept trees: from how many rows on, by which share these grow until the trees are grown
+    // anew, how many trees there are, and how many rows they go over together, where that allows
+    // it.
+    static constexpr std::size_t kKeptFrom = 100;
+    static constexpr double kKeptFor = 0.05;
+    static constexpr std::size_t kFewestDraws = 256;
+    static constexpr std::size_t kMostDraws = 4096;
+    static constexpr std::size_t kRowsOfDraws = 250'000;
 
     Settings settings_;
     std::vector<Kind> kinds_;

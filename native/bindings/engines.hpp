@@ -90,8 +90,11 @@ auto decide_many(Engine& engine, const DoubleMatrix& contexts, const IntArray& e
     const banditree::Matrix matrix = as_contexts(engine, contexts);
     const auto arms = as_eligible(engine, eligible);
     std::vector<std::int64_t> chosen(matrix.rows);
-    for (std::size_t i = 0; i < matrix.rows; ++i)
-        chosen[i] = engine.decide(matrix.data + i * matrix.columns, arms, rng);
+    {
+        nanobind::gil_scoped_release others_may_run;
+        for (std::size_t i = 0; i < matrix.rows; ++i)
+            chosen[i] = engine.decide(matrix.data + i * matrix.columns, arms, rng);
+    }
     return banditree::to_numpy(std::move(chosen));
 }
 
@@ -120,14 +123,17 @@ void set_spread(Engine& engine, const SpreadValues& values) {
 template <class Engine>
 void bind_engine(nanobind::class_<Engine>& bound) {
     using namespace nanobind::literals;
+    // Learning may grow trees, which takes long enough to let other threads run; the policy's lock
+    // keeps them off the engine.
+    using OthersMayRun = nanobind::call_guard<nanobind::gil_scoped_release>;
     bound.def("add_arm", &Engine::add_arm)
         .def(
             "set_categorical",
             [](Engine& engine, const ByteArray& flags) { engine.set_kinds(as_kinds(flags)); },
             "categorical"_a.noconvert())
-        .def("learn", &learn<Engine>, "arm"_a, "context"_a.noconvert(), "reward"_a)
+        .def("learn", &learn<Engine>, "arm"_a, "context"_a.noconvert(), "reward"_a, OthersMayRun())
         .def("learn_many", &learn_many<Engine>, "arms"_a.noconvert(), "contexts"_a.noconvert(),
-             "rewards"_a.noconvert())
+             "rewards"_a.noconvert(), OthersMayRun())
         .def_prop_ro("n_arms", &Engine::n_arms)
         .def(
             "n_rows",

@@ -38,7 +38,6 @@ class BanditTree {
     // From the root to the leaf.
     std::vector<const BanditStump*> path(const BitView& bits) const;
     const BanditStump& leaf(const BitView& bits) const { return nodes_[leaf_index(bits)].stump; }
-    std::size_t n_nodes() const { return nodes_.size(); }
 
     void write(StateWriter& out) const;
     static BanditTree read(StateReader& in, const ForestSettings& settings, std::uint32_t number,

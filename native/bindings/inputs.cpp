@@ -91,6 +91,11 @@ void check_weight(double weight) {
         throw std::invalid_argument("weights must be 0 or between 1e-30 and 1e30");
 }
 
+std::size_t as_window(std::optional<std::int64_t> window) {
+    if (window && *window < 1) throw std::invalid_argument("window must be at least 1");
+    return static_cast<std::size_t>(window.value_or(0));
+}
+
 double as_share(double share, const char* what) {
     if (!(share >= 0 && share <= 1))
         throw std::invalid_argument(std::string(what) + " must be between 0 and 1");

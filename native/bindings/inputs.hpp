@@ -31,6 +31,8 @@ banditree::Growth as_growth(std::int64_t min_split, std::int64_t min_leaf,
                             std::optional<std::int64_t> max_depth, bool adjusted);
 std::uint32_t as_folds(std::int64_t folds);
 double as_share(double share, const char* what);
+// 0 for none.
+std::size_t as_window(std::optional<std::int64_t> window);
 std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins);
 
 // Values must be finite or NaN; categories whole numbers from 0. Throws std::invalid_argument.

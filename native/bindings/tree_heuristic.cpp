@@ -16,13 +16,13 @@ namespace {
 
 void construct(TreeHeuristic* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
-               bool adjusted, std::int64_t folds, double refresh, bool binary, double successes,
-               double failures) {
+               bool adjusted, std::int64_t folds, double refresh,
+               std::optional<std::int64_t> window, bool binary, double successes, double failures) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
     const ArmTreeSettings settings{as_growth(min_split, min_leaf, max_depth, adjusted),
                                    as_max_bins(max_bins), as_folds(folds),
-                                   as_share(refresh, "refresh")};
+                                   as_share(refresh, "refresh"), as_window(window)};
     new (self) TreeHeuristic(settings, Posterior{binary, successes, failures});
 }
 
@@ -56,14 +56,29 @@ auto held_out(TreeHeuristic& engine, std::int64_t arm, const DoubleArray& contex
     return as_tuple(engine.arm(id).held_out(as_context(engine, context)));
 }
 
+void restore(TreeHeuristic& engine, std::int64_t arm, const DoubleMatrix& contexts,
+             const DoubleArray& rewards, std::size_t n_learned) {
+    const std::uint32_t id = as_arm(engine, arm);
+    const Matrix matrix = as_matrix(contexts);
+    check_contexts(matrix, engine.kinds());
+    check_length(rewards.shape(0), matrix.rows, "rewards");
+    for (const double reward : as_span(rewards)) check_reward(reward);
+    const std::size_t window = engine.window();
+    const bool complete = n_learned == matrix.rows;
+    const bool windowed = window > 0 && matrix.rows >= window && n_learned > matrix.rows;
+    if (engine.arm(id).n_rows() > 0 || !(complete || windowed))
+        throw std::invalid_argument("the arm cannot be restored");
+    engine.restore(id, matrix, as_span(rewards), n_learned);
+}
+
 }  // namespace
 
 void bind_tree_heuristic(nb::module_& m) {
     nb::class_<TreeHeuristic> bound(m, "TreeHeuristic");
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "refresh"_a, "binary"_a, "successes"_a,
-             "failures"_a)
+             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "refresh"_a, "window"_a.none(),
+             "binary"_a, "successes"_a, "failures"_a)
         .def("decide", &decide<TreeHeuristic>, "context"_a.noconvert(), "eligible"_a.noconvert(),
              "random"_a)
         .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),
@@ -71,6 +86,8 @@ void bind_tree_heuristic(nb::module_& m) {
         .def("decide_greedily", &decide_greedily, "context"_a.noconvert(), "eligible"_a.noconvert(),
              "random"_a)
         .def("evidence", &evidence, "context"_a.noconvert(), "eligible"_a.noconvert())
+        .def("restore", &restore, "arm"_a, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
+             "n_learned"_a)
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def(

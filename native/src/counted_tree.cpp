@@ -21,6 +21,12 @@ void CountedTree::count(const RowStore& rows, std::uint32_t row) {
          [&](std::size_t node) { moments_[node].add(weight, y); });
 }
 
+void CountedTree::uncount(const RowStore& rows, std::uint32_t row) {
+    const double weight = rows.data().weight(row), y = rows.data().y[row];
+    walk([&](std::int32_t feature) { return rows.value(feature, row); },
+         [&](std::size_t node) { moments_[node].remove(weight, y); });
+}
+
 const Moments& CountedTree::leaf(const double* context) const {
     std::size_t leaf = 0;
     walk([&](std::int32_t feature) { return context[feature]; },
@@ -31,9 +37,11 @@ const Moments& CountedTree::leaf(const double* context) const {
 Tree CountedTree::current(double offset) const {
     Tree tree = tree_;
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-        const Node now = leaf_node(moments_[i], offset);
         Node& node = tree.nodes[i];
+        const double mean = node.mean;
+        const Node now = leaf_node(moments_[i], offset);
         node.weight = now.weight, node.mean = now.mean, node.cost = now.cost, node.n = now.n;
+        if (node.n == 0) node.mean = mean, node.cost = 0;  // all its rows are forgotten
     }
     return tree;
 }

@@ -1,12 +1,15 @@
 #include "banditree/refreshed_arm_tree.hpp"
 
+#include <algorithm>
+
 #include "banditree/live_arm_tree.hpp"
 #include "banditree/schedule.hpp"
 
 namespace banditree {
 
 std::unique_ptr<ArmTree> ArmTree::make(const ArmTreeSettings& settings) {
-    if (settings.refresh == 0) return std::make_unique<LiveArmTree>(settings);
+    if (settings.refresh == 0 && settings.window == 0)
+        return std::make_unique<LiveArmTree>(settings);
     return std::make_unique<RefreshedArmTree>(settings);
 }
 
@@ -19,12 +22,29 @@ Refreshes Refreshes::at(std::size_t n, double share) const {
     return due;
 }
 
+namespace {
+
+Matrix part_of(const Matrix& matrix, std::size_t first, std::size_t n) {
+    return {matrix.data + first * matrix.columns, n, matrix.columns};
+}
+
+}  // namespace
+
 void RefreshedArmTree::learn(std::span<const double> context, double reward) {
-    take(context, reward, refreshes_.at(n_rows() + 1, settings_.refresh));
-    count_rows();
+    learn_many({context.data(), 1, context.size()}, {&reward, 1});
 }
 
 void RefreshedArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards) {
+    std::size_t inside = contexts.rows;
+    if (settings_.window > 0)
+        inside = std::min(inside, settings_.window - std::min(settings_.window, n_rows()));
+    take_rows(part_of(contexts, 0, inside), rewards.first(inside));
+    if (inside == contexts.rows) return;
+    learn_beyond_window(part_of(contexts, inside, contexts.rows - inside), rewards.subspan(inside));
+}
+
+void RefreshedArmTree::take_rows(const Matrix& contexts, std::span<const double> rewards) {
+    if (contexts.rows == 0) return;
     const Refreshes due = refreshes_.at(n_rows() + contexts.rows, settings_.refresh);
     for (std::size_t i = 0; i < contexts.rows; ++i)
         take({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], due);
@@ -49,14 +69,62 @@ void RefreshedArmTree::take(std::span<const double> context, double reward, cons
     }
 }
 
-// Counts the rows that have come; all of them if those before were counted about another offset.
+void RefreshedArmTree::learn_beyond_window(const Matrix& contexts,
+                                           std::span<const double> rewards) {
+    const std::size_t window = settings_.window;
+    const std::size_t step = next_growth(window, settings_.refresh) - window;
+    // Since the window was last learned alone, or full.
+    const std::size_t before = n_rows() - window, after = (before + contexts.rows) % step;
+    const bool due = before + contexts.rows >= step;
+    for (std::size_t i = 0; i < contexts.rows; ++i) {
+        rows_.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
+        if (due && i + 1 + after == contexts.rows) learn_window_only();
+    }
+    count_rows();
+}
+
+void RefreshedArmTree::learn_window_only() {
+    const std::size_t first = excess(), n_features = rows_.kinds().size();
+    std::vector<double> contexts, rewards;
+    for (std::size_t row = first; row < n_rows(); ++row) {
+        for (std::uint32_t f = 0; f < n_features; ++f)
+            contexts.push_back(rows_.value(f, static_cast<std::uint32_t>(row)));
+        rewards.push_back(rows_.reward(row));
+    }
+    const std::vector<Kind> kinds = rows_.kinds();
+    rows_ = RowStore(settings_.max_bins);
+    rows_.set_kinds(kinds);
+    refreshes_ = {};
+    forgotten_ = counted_ = 0;
+    take_rows({contexts.data(), rewards.size(), n_features}, rewards);
+}
+
+void RefreshedArmTree::restore(const Matrix& contexts, std::span<const double> rewards,
+                               std::size_t n_learned) {
+    if (n_learned == contexts.rows) return learn_many(contexts, rewards);
+    take_rows(part_of(contexts, 0, settings_.window), rewards.first(settings_.window));
+    for (std::size_t i = settings_.window; i < contexts.rows; ++i)
+        rows_.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
+    count_rows();
+}
+
+std::size_t RefreshedArmTree::excess() const {
+    return settings_.window > 0 && n_rows() > settings_.window ? n_rows() - settings_.window : 0;
+}
+
+// Counts the rows that have come, and takes out those that count no longer; begins anew if those
+// before were counted about another offset.
 void RefreshedArmTree::count_rows() {
     rows_.renew();
+    const std::size_t first = excess();
     if (offset() != offset_) {
         tree_.forget_counts();
-        counted_ = 0;
+        forgotten_ = counted_ = first;
     }
-    for (; counted_ < n_rows(); ++counted_)
+    for (; forgotten_ < std::min(first, counted_); ++forgotten_)
+        tree_.uncount(rows_, static_cast<std::uint32_t>(forgotten_));
+    forgotten_ = first;
+    for (counted_ = std::max(counted_, first); counted_ < n_rows(); ++counted_)
         tree_.count(rows_, static_cast<std::uint32_t>(counted_));
     offset_ = offset();
 }

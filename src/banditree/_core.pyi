@@ -273,6 +273,7 @@ class TreeHeuristic:
         adjusted: bool,
         folds: int,
         refresh: float,
+        window: int | None,
         binary: bool,
         successes: float,
         failures: float,
@@ -317,6 +318,18 @@ class TreeHeuristic:
             NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+    def restore(
+        self,
+        arm: int,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_learned: int,
+    ) -> None: ...
     def tree(self, arm: int) -> Tree: ...
     def held_out(
         self,

@@ -76,7 +76,10 @@ class EnginePlayer(StrictPlayer):
             (
                 (
                     "TreeHeuristic",
-                    growth | prior | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))},
+                    growth
+                    | prior
+                    | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))},
                 ),
                 (
                     "TreeBootstrap",

@@ -45,6 +45,7 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
         prior = {"prior": draw.mostly(draw.one_of(((1.0, 1.0), (0.5, 3), (1e-6, 1e9))))}
         patience = {"patience": size(draw, 1 + draw.below(9))}
         cold = {"cold_start": draw.mostly(draw.one_of(("prior", "until_success")))} | patience
+        window = {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))}
         refresh = {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
         ucb = {"alpha": draw.mostly(draw.one_of((0, 0.1, 1.0)))}
         ucb["regularization"] = draw.mostly(draw.one_of(("cv", "cv", 1.0, 1e-9)))
@@ -55,8 +56,8 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
         tree = {"depth": size(draw, 1 + draw.below(3)), "trees": size(draw, 1 + draw.below(7))}
         own = {
             "ThompsonSampling": prior,
-            "Greedy": growth | prior | refresh,
-            "TreeHeuristic": growth | prior | refresh,
+            "Greedy": growth | prior | refresh | window,
+            "TreeHeuristic": growth | prior | refresh | window,
             "TreeBootstrap": growth
             | cold
             | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}

@@ -565,3 +565,11 @@ def test_printing_a_tree_never_raises():
     run = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, check=False)
     assert run.stderr == b""
     assert run.stdout.splitlines()[1] == rb"|- feature 0 is \u570b: mean 0, n 1"
+
+
+def test_whole_numbers_too_long_to_be_spelt_are_drawn():
+    contexts = [{"id": value} for value in (10**5000, 1, 2, 10**5000, 1, 2)]
+    tree = bt.Tree(categorical=["id"]).fit(contexts, [1, 0, 0, 1, 0, 0])
+    assert "a number of 16,610 bits" in str(tree)
+    assert "a number of 16,610 bits" in tree.to_svg()
+    assert "a number of 16,610 bits" in tree.rule(contexts[0])

@@ -18,6 +18,7 @@ struct ArmTreeSettings {
     std::uint32_t max_bins = 0;  // 0: exact
     std::uint32_t n_folds = 10;
     double refresh = 0;  // by which share the rows grow until the tree is grown anew; 0: every row
+    std::size_t window = 0;  // only so many rows, the last ones, count; 0: all
 };
 
 // A tree on the rows of an arm, pruned at an alpha that is chosen again on schedule. Reading never
@@ -34,10 +35,16 @@ class ArmTree {
     virtual void learn(std::span<const double> context, double reward) = 0;
     // The same as learning the rows one by one.
     virtual void learn_many(const Matrix& contexts, std::span<const double> rewards) = 0;
+    // Gives a tree without rows those that another one has kept of all that it has learned.
+    virtual void restore(const Matrix& contexts, std::span<const double> rewards,
+                         std::size_t n_learned) {
+        (void)n_learned;  // all of them are there
+        learn_many(contexts, rewards);
+    }
 
     virtual const RowStore& rows() const = 0;
     virtual double alpha() const = 0;
-    // Of all rows so far that fall where the context does; there are some rows.
+    // Of the rows that count and fall where the context does; there are some rows.
     virtual const Moments& leaf(const double* context) const = 0;
     virtual Tree pruned() const = 0;
 

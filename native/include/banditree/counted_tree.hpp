@@ -20,6 +20,8 @@ class CountedTree {
     void forget_counts() { moments_.assign(tree_.nodes.size(), Moments()); }
     // Counts a row of the store, about its offset, in all nodes on its way.
     void count(const RowStore& rows, std::uint32_t row);
+    // Takes a row that is counted out again.
+    void uncount(const RowStore& rows, std::uint32_t row);
     // What is counted where the context falls.
     const Moments& leaf(const double* context) const;
     // The tree with what is counted in its nodes; gains are those it was planted with.

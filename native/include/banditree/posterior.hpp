@@ -27,6 +27,13 @@ struct Spread {
         mean += step / n;
         squared_error += step * (reward - mean);
     }
+    // Of a reward that was added; the range stays as it is.
+    void remove(double reward) {
+        const double step = reward - mean;
+        n -= 1;
+        mean = n > 0 ? mean - step / n : 0;
+        squared_error = n > 0 ? std::max(squared_error - step * (reward - mean), 0.0) : 0;
+    }
     double variance() const { return n > 0 ? squared_error / n : 0; }
 };
 

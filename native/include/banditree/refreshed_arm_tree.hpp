@@ -21,6 +21,10 @@ struct Refreshes {
     Refreshes at(std::size_t n, double share) const;
 };
 
+// With a window, all is as without one until it is full. From then on rows that fall out of it are
+// taken out of the counts at once; and each time so many rows have come that a tree of a full
+// window would be grown anew, the arm becomes what it would be had it learned the rows in the
+// window only.
 class RefreshedArmTree : public ArmTree {
  public:
     explicit RefreshedArmTree(const ArmTreeSettings& settings)
@@ -29,6 +33,8 @@ class RefreshedArmTree : public ArmTree {
     void set_kinds(const std::vector<Kind>& kinds) override { rows_.set_kinds(kinds); }
     void learn(std::span<const double> context, double reward) override;
     void learn_many(const Matrix& contexts, std::span<const double> rewards) override;
+    void restore(const Matrix& contexts, std::span<const double> rewards,
+                 std::size_t n_learned) override;
 
     const RowStore& rows() const override { return rows_; }
     // What the tree was pruned at when it was grown.
@@ -39,14 +45,21 @@ class RefreshedArmTree : public ArmTree {
 
  private:
     void take(std::span<const double> context, double reward, const Refreshes& due);
+    void take_rows(const Matrix& contexts, std::span<const double> rewards);
+    void learn_beyond_window(const Matrix& contexts, std::span<const double> rewards);
+    void learn_window_only();
+    // Rows at the beginning that no longer count.
+    std::size_t excess() const;
     void count_rows();
 
     RowStore rows_;
     Refreshes refreshes_;
     LeafPrice price_;
     CountedTree tree_;
-    std::size_t counted_ = 0;  // rows
-    double offset_ = 0;        // about which they were counted
+    // The rows from `forgotten_` to `counted_` are counted.
+    std::size_t forgotten_ = 0;
+    std::size_t counted_ = 0;
+    double offset_ = 0;  // about which they were counted
 };
 
 }  // namespace banditree

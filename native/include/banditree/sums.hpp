@@ -83,6 +83,14 @@ struct Moments {
         wyy += weighted * y;
         ++n;
     }
+    void remove(double weight, double y) {
+        const double weighted = weight * y;
+        w -= weight;
+        wy -= weighted;
+        wyy -= weighted * y;
+        // Nothing is left of nothing, not even by rounding.
+        if (--n == 0) *this = Moments();
+    }
     Sums sums() const { return {w, wy}; }
     double tolerance() const { return kTieTolerance * wyy; }
     double mean() const { return wy / w; }

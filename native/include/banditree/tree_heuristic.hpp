@@ -9,6 +9,7 @@
 #include "banditree/arm_rows.hpp"
 #include "banditree/arm_tree.hpp"
 #include "banditree/posterior.hpp"
+#include "banditree/reward_window.hpp"
 #include "banditree/rng.hpp"
 
 namespace banditree {
@@ -27,12 +28,17 @@ class TreeHeuristic {
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
 
+    // Gives an arm without rows those that another one has kept of all that it has learned.
+    void restore(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards,
+                 std::size_t n_learned);
+
     std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
     // The arm of the highest mean: no draw, but for ties.
     std::uint32_t decide_greedily(const double* context, ArmIndices eligible, Rng& rng) const;
     Evidence evidence(std::uint32_t arm, const double* context) const;
 
     std::size_t n_arms() const { return arms_.size(); }
+    std::size_t window() const { return settings_.window; }
     const std::vector<Kind>& kinds() const { return kinds_; }
     const ArmTree& arm(std::uint32_t arm) const { return *arms_[arm]; }
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm]->rows(); }
@@ -43,7 +49,10 @@ class TreeHeuristic {
     Posterior posterior_;
     std::vector<Kind> kinds_;
     std::vector<std::unique_ptr<ArmTree>> arms_;
+    void note(std::uint32_t arm, double reward);
+
     Spread spread_;
+    std::vector<RewardWindow> windows_;  // of each arm, if there is a window
 };
 
 }  // namespace banditree

@@ -5,6 +5,7 @@ from typing import Any
 
 from banditree import _core
 from banditree.policies.arms import Indices
+from banditree.policies.base import Arrays
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.posterior import (
     Evidence,
@@ -17,7 +18,7 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_share
+from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
@@ -49,6 +50,10 @@ class TreeHeuristic(TreePolicy[A]):
     refresh
         By which share an arm's observations grow until its tree is grown anew. 0: the tree is the
         one of all observations after each of them, at ten times the cost and more.
+    window
+        Only so many observations of each arm, the last ones, count, so that the policy follows a
+        world that changes, and its memory stays bounded. None: all count. An observation that
+        falls out of the window leaves the counts at once, and the trees when they are grown anew.
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 
@@ -74,6 +79,7 @@ class TreeHeuristic(TreePolicy[A]):
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
         refresh: float = 0.05,
+        window: int | None = None,
         min_split: int = 2,
         min_leaf: int = 1,
         max_depth: int | None = None,
@@ -86,6 +92,7 @@ class TreeHeuristic(TreePolicy[A]):
     ) -> None:
         self.prior = check_prior(prior, reward)
         self.refresh = check_share("refresh", refresh)
+        self.window = None if window is None else check_whole("window", window, 1)
         super().__init__(
             arms,
             reward=reward,
@@ -108,7 +115,7 @@ class TreeHeuristic(TreePolicy[A]):
     def _engine(self) -> Any:
         binary = self.reward == "binary"
         return _core.TreeHeuristic(
-            *self._settings.growth, self.folds, self.refresh, binary, *self.prior
+            *self._settings.growth, self.folds, self.refresh, self.window, binary, *self.prior
         )
 
     def _evidence(self, row: FloatArray, eligible: Indices) -> Evidence:
@@ -116,6 +123,12 @@ class TreeHeuristic(TreePolicy[A]):
         overall = Overall(mean, squared_error / max(n, 1), lowest, highest)
         counts, total, errors = self._core.evidence(row, eligible)
         return Evidence(counts, total, errors, overall)
+
+    def _restore(self, arrays: Arrays) -> None:
+        for arm, learned in enumerate(self._counts):
+            rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
+            self._core.restore(arm, rows, rewards, learned)
+        self._core.spread = tuple(arrays["spread"].tolist())
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return win_probabilities(self.reward, self._evidence(row, eligible), self.prior)

@@ -132,13 +132,20 @@ def _rounded(value: float, digits: int) -> str:
     return number(value, min(max(digits, whole + 2), 17))
 
 
+def _spelt(value: Any) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python spells no whole number of more than 4,300 digits
+        return f"a number of {value.bit_length():,} bits"
+
+
 def category(value: str | float) -> str:
     """Return a category as text; quoted where its own text would mislead."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return exact(value)
-    text = clean(str(value))
+    text = clean(_spelt(value))
     return f'"{text}"' if "," in text or text != text.strip() or not text else text
 
 

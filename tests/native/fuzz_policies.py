@@ -55,7 +55,7 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
         )
         tree = {"depth": size(draw, 1 + draw.below(3)), "trees": size(draw, 1 + draw.below(7))}
         own = {
-            "ThompsonSampling": prior,
+            "ThompsonSampling": prior | window,
             "Greedy": growth | prior | refresh | window,
             "TreeHeuristic": growth | prior | refresh | window,
             "TreeBootstrap": growth

@@ -60,6 +60,30 @@ def test_the_same_of_continuous_rewards(stream: Stream, window: int) -> None:
         assert_alike(policy, fresh, stream)
 
 
+REWARDS = st.lists(st.tuples(st.sampled_from(ARMS), st.integers(-3, 9)), max_size=40)
+
+
+@given(REWARDS, st.integers(1, 7), st.booleans())
+def test_thompson_sampling_believes_the_last_rewards(
+    rewards: list[tuple[str, int]], window: int, binary: bool
+) -> None:
+    kind: Any = "binary" if binary else "continuous"
+    policy = bt.ThompsonSampling(ARMS, reward=kind, window=window, seed=1)
+    seen: list[tuple[str, float]] = []
+    for arm, value in rewards:
+        seen.append((arm, float(value > 3) if binary else value / 4))
+        policy.learn({}, *seen[-1])
+        fresh = bt.ThompsonSampling(ARMS, reward=kind, seed=1)
+        for each in ARMS:
+            last = [reward for name, reward in seen if name == each][-window:]
+            fresh.learn_many([{}] * len(last), [each] * len(last), last)
+        assert policy.propensities({}) == pytest.approx(fresh.propensities({}), rel=1e-6, abs=1e-9)
+    copy = pickle.loads(pickle.dumps(policy))
+    for each in (policy, copy):
+        each.learn({}, ARMS[0], 1)
+    assert copy.propensities({}) == policy.propensities({})
+
+
 @pytest.mark.parametrize("reward", ["binary", "continuous"])
 def test_counts_follow_the_window_between_refreshes(reward: str) -> None:
     stream, window = mixed_stream(600, reward), 60
@@ -126,3 +150,5 @@ def test_a_window_follows_a_change() -> None:
 def test_a_window_is_a_whole_number(window: Any) -> None:
     with pytest.raises(bt.InvalidParameterError, match=r"window must be a whole number from 1 up"):
         bt.TreeHeuristic(["golf"], window=window)
+    with pytest.raises(bt.InvalidParameterError, match=r"window must be a whole number from 1 up"):
+        bt.ThompsonSampling(["golf"], window=window)

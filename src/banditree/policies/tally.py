@@ -1,5 +1,6 @@
 """Counts of each arm's rewards, and the laws that follow from them."""
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,8 +16,42 @@ from banditree.types import FloatArray
 _ROUNDING = 1e-12
 
 
+class LastRewards:
+    """The last rewards of an arm, with the lowest and the highest of them."""
+
+    def __init__(self) -> None:
+        self.rewards: deque[float] = deque()
+        # Those that are lower, or higher, than all that came after them: the first is the extreme.
+        self._lows: deque[float] = deque()
+        self._highs: deque[float] = deque()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest; there are some rewards."""
+        return self._lows[0], self._highs[0]
+
+    def push(self, reward: float, most: int) -> float | None:
+        """Take in a reward; return the one that falls out, if there are more than `most` then."""
+        self.rewards.append(reward)
+        while self._lows and self._lows[-1] > reward:
+            self._lows.pop()
+        self._lows.append(reward)
+        while self._highs and self._highs[-1] < reward:
+            self._highs.pop()
+        self._highs.append(reward)
+        if len(self.rewards) <= most:
+            return None
+        left = self.rewards.popleft()
+        for extremes in (self._lows, self._highs):
+            if extremes[0] == left:
+                extremes.popleft()
+        return left
+
+
 class Tally:
     """Number, sum and squared error around the mean of each arm's rewards.
+
+    With a window, those of the last rewards of each arm only.
 
     Examples
     --------
@@ -27,9 +62,11 @@ class Tally:
     (array([2., 0.]), array([4., 0.]), array([2., 0.]))
     """
 
-    def __init__(self, n_arms: int) -> None:
+    def __init__(self, n_arms: int, window: int | None = None) -> None:
         self.n, self.total, self.squared_error = np.zeros((3, n_arms))
         self.lowest = self.highest = 0.0  # of all rewards
+        self._window = window
+        self._last = [LastRewards() for _ in range(n_arms)]  # without a window, they stay empty
 
     @property
     def mean(self) -> FloatArray:
@@ -41,6 +78,7 @@ class Tally:
         self.n, self.total, self.squared_error = (
             np.append(array, 0.0) for array in (self.n, self.total, self.squared_error)
         )
+        self._last.append(LastRewards())
 
     def add(self, arm: int, reward: float) -> None:
         """Count one reward."""
@@ -53,6 +91,22 @@ class Tally:
         # Equal rewards have no squared error, not even by rounding: none of them is a payoff.
         if self.n[arm] > 1 and abs(before) > _ROUNDING * abs(reward):
             self.squared_error[arm] += before * (reward - self.total[arm] / self.n[arm])
+        if self._window is not None:
+            left = self._last[arm].push(reward, self._window)
+            if left is not None:
+                self._remove(arm, left)
+
+    def _remove(self, arm: int, reward: float) -> None:
+        """Take a reward that has fallen out of the window out of the counts."""
+        before = reward - self.total[arm] / self.n[arm]
+        self.n[arm] -= 1
+        self.total[arm] -= reward
+        error = self.squared_error[arm] - before * (reward - self.total[arm] / self.n[arm])
+        lowest, highest = self._last[arm].range
+        self.squared_error[arm] = max(error, 0.0) if lowest < highest else 0.0
+        ranges = [last.range for last in self._last if last.rewards]
+        self.lowest = min(low for low, _ in ranges)
+        self.highest = max(high for _, high in ranges)
 
     def overall(self) -> Overall:
         """Return what is known of all rewards."""
@@ -72,6 +126,8 @@ class Tally:
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the counts."""
         counts = {"n": self.n, "total": self.total, "squared_error": self.squared_error}
+        if self._window is not None:
+            counts |= {f"last_{i}": np.array(last.rewards) for i, last in enumerate(self._last)}
         return counts | {"range": np.array([self.lowest, self.highest])}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -81,6 +137,10 @@ class Tally:
             raise ValueError("counts of another number of arms")
         self.n, self.total, self.squared_error = n, total, squared_error
         self.lowest, self.highest = arrays["range"].tolist()
+        if self._window is not None:
+            for i, last in enumerate(self._last):
+                for reward in arrays[f"last_{i}"].tolist():
+                    last.push(reward, self._window)
 
 
 def explain_leaf(

@@ -18,6 +18,7 @@ from banditree.policies.posterior import (
 )
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
+from banditree.trees.inputs import check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
@@ -36,6 +37,8 @@ class ThompsonSampling(Policy[A]):
     prior
         S0 and F0, the successes and failures that each arm starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
+    window
+        Only so many rewards of each arm, the last ones, count. None: all count.
 
     Examples
     --------
@@ -53,18 +56,20 @@ class ThompsonSampling(Policy[A]):
         *,
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
+        window: int | None = None,
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
         self.prior = check_prior(prior, reward)
+        self.window = None if window is None else check_whole("window", window, 1)
         super().__init__(
             arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
         )
 
     def _start(self) -> None:
-        self._tally = Tally(len(self._arms))
+        self._tally = Tally(len(self._arms), self.window)
 
     def _add_arm(self) -> None:
         self._tally.add_arm()

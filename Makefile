@@ -97,6 +97,7 @@ stub: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/policies.py
+	$(BIN)/python benchmarks/long_life.py
 
 regret: $(INSTALLED)
 	$(BIN)/python benchmarks/regret.py

@@ -123,17 +123,16 @@ void set_spread(Engine& engine, const SpreadValues& values) {
 template <class Engine>
 void bind_engine(nanobind::class_<Engine>& bound) {
     using namespace nanobind::literals;
-    // Learning may grow trees, which takes long enough to let other threads run; the policy's lock
-    // keeps them off the engine.
-    using OthersMayRun = nanobind::call_guard<nanobind::gil_scoped_release>;
+    // Learning keeps other threads waiting, though it may grow trees: one that forks meanwhile
+    // would leave its child with half an engine.
     bound.def("add_arm", &Engine::add_arm)
         .def(
             "set_categorical",
             [](Engine& engine, const ByteArray& flags) { engine.set_kinds(as_kinds(flags)); },
             "categorical"_a.noconvert())
-        .def("learn", &learn<Engine>, "arm"_a, "context"_a.noconvert(), "reward"_a, OthersMayRun())
+        .def("learn", &learn<Engine>, "arm"_a, "context"_a.noconvert(), "reward"_a)
         .def("learn_many", &learn_many<Engine>, "arms"_a.noconvert(), "contexts"_a.noconvert(),
-             "rewards"_a.noconvert(), OthersMayRun())
+             "rewards"_a.noconvert())
         .def_prop_ro("n_arms", &Engine::n_arms)
         .def(
             "n_rows",

@@ -103,6 +103,18 @@ def test_counts_follow_the_window_between_refreshes(reward: str) -> None:
     assert refits > 10
 
 
+def test_a_leaf_whose_observations_are_all_forgotten_says_nothing() -> None:
+    policy = bt.TreeHeuristic(["golf"], window=40, refresh=1, seed=1)
+    for i in range(40):
+        policy.learn({"x": i % 2}, "golf", i % 2)
+    for _ in range(39):
+        policy.learn({"x": 1}, "golf", 1)
+    assert policy.tree("golf").n_leaves == 2
+    assert policy.explain({"x": 0})["golf"].n == 0
+    assert policy.expected_rewards({"x": 0}) == {"golf": 0.5}
+    assert "n 0" in str(policy.tree("golf"))
+
+
 def test_memory_is_bounded_by_the_window() -> None:
     stream = mixed_stream(3000)
     policy = bt.TreeHeuristic(ARMS, window=100)

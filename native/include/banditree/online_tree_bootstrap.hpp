@@ -58,8 +58,6 @@ class OnlineTreeBootstrap {
     Tree tree(std::uint32_t arm, std::uint32_t i) const {
         return arms_[arm].replicas[i].tree.current(rows(arm).data().offset);
     }
-    // What replicas of the arm are pruned at by now.
-    double alpha(std::uint32_t arm) const { return alpha_of(arms_[arm]); }
     Spread& spread() { return spread_; }
 
  private:

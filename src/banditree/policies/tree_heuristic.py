@@ -49,7 +49,7 @@ class TreeHeuristic(TreePolicy[A]):
         rewards have none: any other than (1, 1) is refused.
     refresh
         By which share an arm's observations grow until its tree is grown anew. 0: the tree is the
-        one of all observations after each of them, at ten times the cost and more.
+        one of all observations after each of them, at several times the cost.
     window
         Only so many observations of each arm, the last ones, count, so that the policy follows a
         world that changes, and its memory stays bounded. None: all count. An observation that

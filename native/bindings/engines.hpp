@@ -84,18 +84,56 @@ std::int64_t decide(Engine& engine, const DoubleArray& context, const IntArray& 
     return engine.decide(as_context(engine, context), as_eligible(engine, eligible), rng);
 }
 
-template <class Engine>
-auto decide_many(Engine& engine, const DoubleMatrix& contexts, const IntArray& eligible,
-                 banditree::Rng& rng) {
+// decide_one(context, eligible) for each context, while other threads run.
+template <class Engine, class DecideOne>
+auto decide_each(const Engine& engine, const DoubleMatrix& contexts, const IntArray& eligible,
+                 DecideOne decide_one) {
     const banditree::Matrix matrix = as_contexts(engine, contexts);
     const auto arms = as_eligible(engine, eligible);
     std::vector<std::int64_t> chosen(matrix.rows);
     {
         nanobind::gil_scoped_release others_may_run;
         for (std::size_t i = 0; i < matrix.rows; ++i)
-            chosen[i] = engine.decide(matrix.data + i * matrix.columns, arms, rng);
+            chosen[i] = decide_one(matrix.data + i * matrix.columns, arms);
     }
     return banditree::to_numpy(std::move(chosen));
+}
+
+template <class Engine>
+auto decide_many(Engine& engine, const DoubleMatrix& contexts, const IntArray& eligible,
+                 banditree::Rng& rng) {
+    return decide_each(engine, contexts, eligible, [&](const double* context, const auto& arms) {
+        return engine.decide(context, arms, rng);
+    });
+}
+
+template <class Engine>
+std::int64_t decide_greedily(const Engine& engine, const DoubleArray& context,
+                             const IntArray& eligible, banditree::Rng& rng) {
+    return engine.decide_greedily(as_context(engine, context), as_eligible(engine, eligible), rng);
+}
+
+template <class Engine>
+auto decide_many_greedily(const Engine& engine, const DoubleMatrix& contexts,
+                          const IntArray& eligible, banditree::Rng& rng) {
+    return decide_each(engine, contexts, eligible, [&](const double* context, const auto& arms) {
+        return engine.decide_greedily(context, arms, rng);
+    });
+}
+
+// Number, sum and squared error of the rewards in the leaf of each eligible arm, one row each.
+template <class Engine>
+auto evidence(const Engine& engine, const DoubleArray& context, const IntArray& eligible) {
+    const double* row = as_context(engine, context);
+    const banditree::ArmIndices arms = as_eligible(engine, eligible);
+    std::vector<double> values(3 * arms.size());
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+        const banditree::Evidence leaf = engine.evidence(static_cast<std::uint32_t>(arms[i]), row);
+        values[i] = leaf.n;
+        values[arms.size() + i] = leaf.total;
+        values[2 * arms.size() + i] = leaf.squared_error;
+    }
+    return banditree::to_numpy(std::move(values), 3, arms.size());
 }
 
 using SpreadValues = std::tuple<double, double, double, double, double>;
@@ -117,6 +155,18 @@ void set_spread(Engine& engine, const SpreadValues& values) {
             "a spread is five finite numbers: the number of rewards, their mean, squared error, "
             "smallest and largest, of which the first and third are not negative");
     engine.spread() = {n, mean, squared_error, lowest, highest};
+}
+
+// What engines offer whose leaves say what is known of an arm.
+template <class Engine>
+void bind_leaves(nanobind::class_<Engine>& bound) {
+    using namespace nanobind::literals;
+    bound
+        .def("decide_greedily", &decide_greedily<Engine>, "context"_a.noconvert(),
+             "eligible"_a.noconvert(), "random"_a)
+        .def("decide_many_greedily", &decide_many_greedily<Engine>, "contexts"_a.noconvert(),
+             "eligible"_a.noconvert(), "random"_a)
+        .def("evidence", &evidence<Engine>, "context"_a.noconvert(), "eligible"_a.noconvert());
 }
 
 // What every engine offers under the same name.

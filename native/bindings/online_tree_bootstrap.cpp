@@ -71,6 +71,7 @@ void bind_online_tree_bootstrap(nb::module_& m) {
         .def("decide_many", &decide_many<OnlineTreeBootstrap>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def("predictions", &predictions, "arm"_a, "context"_a.noconvert())
+        .def("freeze", &OnlineTreeBootstrap::freeze)
         .def("tree", &tree, "arm"_a, "replica"_a)
         .def(
             "is_cold",

@@ -79,6 +79,15 @@ double predict(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& conte
     return engine.predict(as_arm_with_rows(engine, arm), as_context(engine, context));
 }
 
+FrozenTrees freeze(TreeBootstrap& engine, const Rng& stream) {
+    nb::gil_scoped_release others_may_run;
+    return engine.freeze(stream);
+}
+
+std::vector<double> made_up(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& context) {
+    return engine.made_up(as_arm_with_rows(engine, arm), as_context(engine, context));
+}
+
 BoundTree tree(TreeBootstrap& engine, std::int64_t arm) {
     const std::uint32_t id = as_arm_with_rows(engine, arm);
     return {engine.pruned(id), Growth{}, engine.kinds().size(), nullptr};
@@ -113,6 +122,11 @@ void bind_parts(nb::class_<TreeBootstrap>& bound) {
              "What the trees on n resamples of the arm's rows predict.")
         .def("kept_draws", &kept_draws, "arm"_a, "context"_a.noconvert(), "random"_a,
              "What the trees on resamples predict that are kept between calls.")
+        .def("freeze", &freeze, "random"_a,
+             "What decisions need, with the resamples that kept_draws(arm, ...) keeps if "
+             "random.child(arm) is given.")
+        .def("made_up", &made_up, "arm"_a, "context"_a.noconvert(),
+             "The rewards that nobody observed in the leaf of the context.")
         .def("predict", &predict, "arm"_a, "context"_a.noconvert())
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())

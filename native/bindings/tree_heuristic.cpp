@@ -26,25 +26,6 @@ void construct(TreeHeuristic* self, std::int64_t min_split, std::int64_t min_lea
     new (self) TreeHeuristic(settings, Posterior{binary, successes, failures});
 }
 
-std::int64_t decide_greedily(TreeHeuristic& engine, const DoubleArray& context,
-                             const IntArray& eligible, Rng& rng) {
-    return engine.decide_greedily(as_context(engine, context), as_eligible(engine, eligible), rng);
-}
-
-// Number, sum and squared error of the rewards in the leaf of each eligible arm, one row each.
-auto evidence(TreeHeuristic& engine, const DoubleArray& context, const IntArray& eligible) {
-    const double* row = as_context(engine, context);
-    const ArmIndices arms = as_eligible(engine, eligible);
-    std::vector<double> values(3 * arms.size());
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-        const Evidence leaf = engine.evidence(static_cast<std::uint32_t>(arms[i]), row);
-        values[i] = leaf.n;
-        values[arms.size() + i] = leaf.total;
-        values[2 * arms.size() + i] = leaf.squared_error;
-    }
-    return to_numpy(std::move(values), 3, arms.size());
-}
-
 BoundTree tree(TreeHeuristic& engine, std::int64_t arm) {
     const ArmTree& kept = engine.arm(as_arm(engine, arm));
     if (kept.n_rows() == 0) throw std::invalid_argument("the arm has learned nothing yet");
@@ -83,9 +64,7 @@ void bind_tree_heuristic(nb::module_& m) {
              "random"_a)
         .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
-        .def("decide_greedily", &decide_greedily, "context"_a.noconvert(), "eligible"_a.noconvert(),
-             "random"_a)
-        .def("evidence", &evidence, "context"_a.noconvert(), "eligible"_a.noconvert())
+        .def("freeze", &TreeHeuristic::freeze)
         .def("restore", &restore, "arm"_a, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
              "n_learned"_a)
         .def("tree", &tree, "arm"_a)
@@ -96,5 +75,6 @@ void bind_tree_heuristic(nb::module_& m) {
                 return engine.arm(as_arm(engine, arm)).alpha();
             },
             "arm"_a, "What the arm's tree is pruned at.");
+    bind_leaves(bound);
     bind_engine(bound);
 }

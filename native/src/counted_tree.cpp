@@ -34,6 +34,13 @@ const Moments& CountedTree::leaf(const double* context) const {
     return moments_[leaf];
 }
 
+std::vector<Moments> CountedTree::leaves() const {
+    std::vector<Moments> leaves;
+    for (std::size_t i = 0; i < moments_.size(); ++i)
+        if (tree_.nodes[i].is_leaf()) leaves.push_back(moments_[i]);
+    return leaves;
+}
+
 Tree CountedTree::current(double offset) const {
     Tree tree = tree_;
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {

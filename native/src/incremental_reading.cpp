@@ -156,6 +156,22 @@ Tree IncrementalTree::pruned() const {
     return copy_of([](const LiveNode& node) { return node.fate == Fate::split; });
 }
 
+std::vector<Moments> IncrementalTree::pruned_leaves() const {
+    std::vector<Moments> leaves;
+    std::vector<std::int32_t> stack{0};
+    while (!stack.empty()) {
+        const LiveNode& node = nodes_[stack.back()];
+        stack.pop_back();
+        if (node.fate == Fate::split) {
+            stack.push_back(node.right);
+            stack.push_back(node.left);
+        } else {
+            leaves.push_back(node.moments);
+        }
+    }
+    return leaves;
+}
+
 template <class IsSplit>
 Tree IncrementalTree::copy_of(IsSplit is_split) const {
     Tree tree;

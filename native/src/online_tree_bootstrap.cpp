@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "banditree/leader.hpp"
+#include "banditree/deciding.hpp"
 #include "banditree/schedule.hpp"
 
 namespace banditree {
@@ -134,20 +134,12 @@ double OnlineTreeBootstrap::alpha_of(const Arm& arm) {
 
 std::uint32_t OnlineTreeBootstrap::decide(const double* context, ArmIndices eligible,
                                           Rng& rng) const {
-    const bool any_cold = std::any_of(eligible.begin(), eligible.end(), [&](auto id) {
-        return is_cold(static_cast<std::uint32_t>(id));
-    });
-    Leader leader(rng);
-    for (const auto id : eligible) {
-        const auto arm = static_cast<std::uint32_t>(id);
-        if (any_cold) {
-            leader.offer(arm, is_cold(arm));
-            continue;
-        }
-        const auto replica = static_cast<std::uint32_t>(rng.integer(settings_.n_replicas));
-        leader.offer(arm, predict(arm, replica, context));
-    }
-    return leader.arm();
+    return cold_arms_first(
+        eligible, rng, [&](std::uint32_t arm) { return is_cold(arm); },
+        [&](std::uint32_t arm) {
+            const auto replica = static_cast<std::uint32_t>(rng.integer(settings_.n_replicas));
+            return predict(arm, replica, context);
+        });
 }
 
 bool OnlineTreeBootstrap::is_cold(std::uint32_t arm) const {
@@ -162,6 +154,27 @@ double OnlineTreeBootstrap::predict(std::uint32_t arm, std::uint32_t i,
     Evidence leaf;
     if (replica.n_rows > 0) leaf = Evidence::of(replica.tree.leaf(context), arms_[arm].offset);
     return settings_.posterior.mean(leaf, spread_);
+}
+
+FrozenTrees OnlineTreeBootstrap::freeze() const {
+    const Posterior& posterior = settings_.posterior;
+    std::vector<FrozenTrees::Arm> frozen(arms_.size());
+    for (std::uint32_t id = 0; id < arms_.size(); ++id) {
+        const Arm& arm = arms_[id];
+        frozen[id].n_rows = arm.rows.n_rows();
+        frozen[id].cold = is_cold(id);
+        for (const Replica& replica : arm.replicas) {
+            FrozenTrees::Replica& one = frozen[id].replicas.emplace_back();
+            std::vector<Evidence> leaves(1);  // an empty one, of a replica without rows
+            if (replica.n_rows > 0) {
+                one.tree = FlatTree(replica.tree.splits());
+                leaves = evidence_of(replica.tree.leaves(), arm.offset);
+            }
+            for (const Evidence& leaf : leaves)
+                one.predictions.push_back(posterior.mean(leaf, spread_));
+        }
+    }
+    return {FrozenTrees::Rule::replicas, posterior, spread_, kinds_, std::move(frozen)};
 }
 
 }  // namespace banditree

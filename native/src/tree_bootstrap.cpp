@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "banditree/cross_validation.hpp"
+#include "banditree/deciding.hpp"
 #include "banditree/grow.hpp"
-#include "banditree/leader.hpp"
 #include "banditree/leaf_price.hpp"
 #include "banditree/schedule.hpp"
 
@@ -71,12 +71,6 @@ void TreeBootstrap::take(Arm& arm, std::span<const double> context, double rewar
     arm.rows.append(context, reward, 1.0);
 }
 
-// One success and one failure; of continuous rewards, the highest and the lowest of all arms.
-std::array<double, 2> TreeBootstrap::made_up() const {
-    if (settings_.binary) return {1, 0};
-    return {spread_.highest, spread_.lowest};
-}
-
 void TreeBootstrap::follow_range() {
     for (Arm& arm : arms_) {
         if (arm.rows.n_rows() == 0) continue;
@@ -126,15 +120,9 @@ bool TreeBootstrap::is_cold(std::uint32_t id) const {
 }
 
 std::uint32_t TreeBootstrap::decide(const double* context, ArmIndices eligible, Rng& rng) {
-    const bool any_cold = std::any_of(eligible.begin(), eligible.end(), [&](auto id) {
-        return is_cold(static_cast<std::uint32_t>(id));
-    });
-    Leader leader(rng);
-    for (const auto id : eligible) {
-        const auto arm = static_cast<std::uint32_t>(id);
-        leader.offer(arm, any_cold ? is_cold(arm) : draw(arm, context, rng));
-    }
-    return leader.arm();
+    return cold_arms_first(
+        eligible, rng, [&](std::uint32_t arm) { return is_cold(arm); },
+        [&](std::uint32_t arm) { return draw(arm, context, rng); });
 }
 
 std::vector<double> TreeBootstrap::resample(std::size_t n_rows, Rng& rng) const {
@@ -169,15 +157,19 @@ double TreeBootstrap::predict_validated(const Dataset& data, const std::vector<d
 
 std::vector<double> TreeBootstrap::kept_draws(std::uint32_t id, const double* context,
                                               const Rng& stream) {
+    std::vector<double> predictions;
+    for (const Tree& tree : kept(id, stream)) predictions.push_back(tree.leaf_of(context).mean);
+    return predictions;
+}
+
+const std::vector<Tree>& TreeBootstrap::kept(std::uint32_t id, const Rng& stream) {
     Arm& arm = arms_[id];
     // Of few rows, each counts.
     std::size_t grown_at = std::min(arm.rows.n_rows(), kKeptFrom);
     while (next_growth(grown_at, kKeptFor) <= arm.rows.n_rows())
         grown_at = next_growth(grown_at, kKeptFor);
     if (arm.kept_of != grown_at) keep(arm, alpha(id), grown_at, stream.child(grown_at));
-    std::vector<double> predictions;
-    for (const Tree& tree : arm.kept) predictions.push_back(tree.leaf_of(context).mean);
-    return predictions;
+    return arm.kept;
 }
 
 // Grows trees on resamples of the first rows: the more, the fewer rows there are.
@@ -211,6 +203,51 @@ Tree TreeBootstrap::pruned(std::uint32_t id) {
     const Dataset& rows = data(arms_[id]);
     const Sample all = Sample::of(rows, std::span<const double>());
     return grow(rows, all, settings_.growth).tree.prune(alpha(id));
+}
+
+std::vector<double> TreeBootstrap::made_up(std::uint32_t id, const double* context) {
+    if (settings_.cold_start != ColdStart::prior) return {};
+    const Tree tree = pruned(id);
+    const std::vector<double> first = first_row(arms_[id]);
+    if (&tree.leaf_of(first.data()) != &tree.leaf_of(context)) return {};
+    const auto rewards = made_up();
+    return {rewards.begin(), rewards.end()};
+}
+
+std::vector<double> TreeBootstrap::first_row(const Arm& arm) {
+    std::vector<double> row;
+    for (std::uint32_t f = 0; f < arm.rows.kinds().size(); ++f) row.push_back(arm.rows.value(f, 0));
+    return row;
+}
+
+FrozenTrees TreeBootstrap::freeze(const Rng& stream) {
+    std::vector<FrozenTrees::Arm> frozen;
+    for (std::uint32_t id = 0; id < arms_.size(); ++id)
+        frozen.push_back(this->frozen(id, stream.child(id)));
+    return {FrozenTrees::Rule::replicas, Posterior{settings_.binary, 1, 1}, spread_, kinds_,
+            std::move(frozen)};
+}
+
+FrozenTrees::Arm TreeBootstrap::frozen(std::uint32_t id, const Rng& stream) {
+    FrozenTrees::Arm frozen;
+    frozen.cold = is_cold(id);
+    frozen.n_rows = arms_[id].rows.n_rows();
+    if (frozen.n_rows == 0) return frozen;
+    const Tree tree = pruned(id);
+    frozen.tree = FlatTree(tree);
+    for (const Node& node : tree.nodes)
+        if (node.is_leaf())
+            frozen.leaves.push_back({node.weight, node.weight * node.mean, node.cost});
+    if (settings_.cold_start == ColdStart::prior)
+        frozen.made_up_leaf = frozen.tree.leaf_of(first_row(arms_[id]).data());
+    if (frozen.cold) return frozen;
+    for (const Tree& resampled : kept(id, stream)) {
+        FrozenTrees::Replica& replica = frozen.replicas.emplace_back();
+        replica.tree = FlatTree(resampled);
+        for (const Node& node : resampled.nodes)
+            if (node.is_leaf()) replica.predictions.push_back(node.mean);
+    }
+    return frozen;
 }
 
 }  // namespace banditree

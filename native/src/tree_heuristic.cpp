@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "banditree/leader.hpp"
+#include "banditree/deciding.hpp"
 
 namespace banditree {
 
@@ -56,31 +56,32 @@ void TreeHeuristic::learn_many(ArmIndices arms, const Matrix& contexts,
 }
 
 std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, Rng& rng) const {
-    std::vector<Evidence> leaves;
-    leaves.reserve(eligible.size());
-    for (const auto id : eligible)
-        leaves.push_back(evidence(static_cast<std::uint32_t>(id), context));
-    const double noise = noise_of(leaves);
-    Leader leader(rng);
-    for (std::size_t i = 0; i < leaves.size(); ++i)
-        leader.offer(static_cast<std::uint32_t>(eligible[i]),
-                     posterior_.draw(leaves[i], spread_, noise, rng));
-    return leader.arm();
+    return draw_from_leaves(eligible, posterior_, spread_, rng,
+                            [&](std::uint32_t arm) { return evidence(arm, context); });
 }
 
 std::uint32_t TreeHeuristic::decide_greedily(const double* context, ArmIndices eligible,
                                              Rng& rng) const {
-    Leader leader(rng);
-    for (const auto id : eligible) {
-        const auto arm = static_cast<std::uint32_t>(id);
-        leader.offer(arm, posterior_.mean(evidence(arm, context), spread_));
-    }
-    return leader.arm();
+    return best_of_leaves(eligible, posterior_, spread_, rng,
+                          [&](std::uint32_t arm) { return evidence(arm, context); });
 }
 
 Evidence TreeHeuristic::evidence(std::uint32_t arm, const double* context) const {
     const ArmTree& tree = *arms_[arm];
     return tree.n_rows() > 0 ? Evidence::of(tree.leaf(context), tree.offset()) : Evidence{};
+}
+
+FrozenTrees TreeHeuristic::freeze() const {
+    std::vector<FrozenTrees::Arm> frozen(arms_.size());
+    for (std::size_t i = 0; i < arms_.size(); ++i) {
+        const ArmTree& arm = *arms_[i];
+        if (arm.n_rows() == 0) continue;
+        const Tree tree = arm.pruned();
+        frozen[i].n_rows = tree.nodes[0].n;
+        frozen[i].tree = FlatTree(tree);
+        frozen[i].leaves = evidence_of(arm.leaves(), arm.offset());
+    }
+    return {FrozenTrees::Rule::posterior, posterior_, spread_, kinds_, std::move(frozen)};
 }
 
 }  // namespace banditree

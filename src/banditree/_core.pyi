@@ -263,6 +263,110 @@ def win_shares(
     The share of all combinations of one value per arm in which the arm's value is the largest; ties share evenly.
     """
 
+class FrozenTrees:
+    """What decisions of a tree policy need. Threads may share it."""
+
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    @property
+    def n_arms(self) -> int: ...
+    @property
+    def categorical(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """Whether each feature is a category."""
+
+    @property
+    def spread(self) -> tuple[float, float, float, float, float]: ...
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All of it as bytes."""
+
+    @staticmethod
+    def restore(
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> FrozenTrees: ...
+    def decide_greedily(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many_greedily(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def evidence(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+    def predictions(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def kept_draws(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def predict(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float: ...
+    def made_up(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> list[float]: ...
+    def tree(self, arm: int) -> Tree: ...
+    def is_cold(self, arm: int) -> bool: ...
+    def n_rows(self, arm: int) -> int: ...
+
 class TreeHeuristic:
     def __init__(
         self,
@@ -299,25 +403,7 @@ class TreeHeuristic:
         ],
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-    def decide_greedily(
-        self,
-        context: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        eligible: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        random: Generator,
-    ) -> int: ...
-    def evidence(
-        self,
-        context: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        eligible: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+    def freeze(self) -> FrozenTrees: ...
     def restore(
         self,
         arm: int,
@@ -341,6 +427,36 @@ class TreeHeuristic:
     def alpha(self, arm: int) -> float:
         """What the arm's tree is pruned at."""
 
+    def decide_greedily(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many_greedily(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def evidence(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
     def add_arm(self) -> None: ...
     def set_categorical(
         self,
@@ -495,6 +611,20 @@ class TreeBootstrap:
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """What the trees on resamples predict that are kept between calls."""
 
+    def freeze(self, random: Generator) -> FrozenTrees:
+        """
+        What decisions need, with the resamples that kept_draws(arm, ...) keeps if random.child(arm) is given.
+        """
+
+    def made_up(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> list[float]:
+        """The rewards that nobody observed in the leaf of the context."""
+
     def predict(
         self,
         arm: int,
@@ -574,6 +704,7 @@ class OnlineTreeBootstrap:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def freeze(self) -> FrozenTrees: ...
     def tree(self, arm: int, replica: int) -> Tree: ...
     def is_cold(self, arm: int) -> bool: ...
     def members(

@@ -47,6 +47,8 @@ class ArmTree {
     // Of the rows that count and fall where the context does; there are some rows.
     virtual const Moments& leaf(const double* context) const = 0;
     virtual Tree pruned() const = 0;
+    // Of the pruned tree, from left to right.
+    virtual std::vector<Moments> leaves() const = 0;
 
     std::size_t n_rows() const { return rows().n_rows(); }
     double offset() const { return rows().data().offset; }

@@ -24,6 +24,9 @@ class CountedTree {
     void uncount(const RowStore& rows, std::uint32_t row);
     // What is counted where the context falls.
     const Moments& leaf(const double* context) const;
+    // Its splits, and what is counted in its leaves, from left to right.
+    const Tree& splits() const { return tree_; }
+    std::vector<Moments> leaves() const;
     // The tree with what is counted in its nodes; gains are those it was planted with.
     Tree current(double offset) const;
 

@@ -38,12 +38,14 @@ class IncrementalTree {
     // The same to a value that is no lower, for which nothing has to be grown.
     void raise_alpha(double alpha);
     double alpha() const { return growth_.alpha; }
-    // Works out what pruning at alpha leaves, and grows what that takes, so that the two below need
-    // not: they may be called until the next row or alpha.
+    // Works out what pruning at alpha leaves, and grows what that takes, so that the three below
+    // need not: they may be called until the next row or alpha.
     void settle();
     // The leaf of the tree, pruned at alpha, that the context falls into.
     const Moments& pruned_leaf(const double* context) const;
     Tree pruned() const;
+    // Of the pruned tree, from left to right; there are some rows.
+    std::vector<Moments> pruned_leaves() const;
 
     std::size_t n_rows() const { return rows_.n_rows(); }
     const RowStore& rows() const { return rows_; }

@@ -19,6 +19,7 @@ class LiveArmTree : public ArmTree {
     double alpha() const override { return tree_.alpha(); }
     const Moments& leaf(const double* context) const override { return tree_.pruned_leaf(context); }
     Tree pruned() const override { return tree_.pruned(); }
+    std::vector<Moments> leaves() const override { return tree_.pruned_leaves(); }
 
  private:
     // Follows the schedule once rows have come.

@@ -8,6 +8,7 @@
 
 #include "banditree/arm_rows.hpp"
 #include "banditree/counted_tree.hpp"
+#include "banditree/frozen_trees.hpp"
 #include "banditree/leaf_price.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/rng.hpp"
@@ -42,6 +43,7 @@ class OnlineTreeBootstrap {
     bool is_cold(std::uint32_t arm) const;
     // What a replica expects of the arm in the context.
     double predict(std::uint32_t arm, std::uint32_t replica, const double* context) const;
+    FrozenTrees freeze() const;
     // Whether each replica takes in the row of this number: coins that depend on seed, arm and row
     // only.
     std::vector<bool> members(std::uint32_t arm, std::size_t row) const;

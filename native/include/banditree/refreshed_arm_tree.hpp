@@ -42,6 +42,7 @@ class RefreshedArmTree : public ArmTree {
     const Moments& leaf(const double* context) const override { return tree_.leaf(context); }
     // Gains are those of the last growth.
     Tree pruned() const override { return tree_.current(offset()); }
+    std::vector<Moments> leaves() const override { return tree_.leaves(); }
 
  private:
     void take(std::span<const double> context, double reward, const Refreshes& due);

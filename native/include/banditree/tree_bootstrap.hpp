@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "banditree/arm_rows.hpp"
+#include "banditree/frozen_trees.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/rng.hpp"
 #include "banditree/row_store.hpp"
@@ -65,6 +66,10 @@ class TreeBootstrap {
     // the last time they had grown by a twentieth (of up to a hundred, all), so that they follow
     // from rows and stream alone.
     std::vector<double> kept_draws(std::uint32_t arm, const double* context, const Rng& stream);
+    // With the trees that kept_draws of stream.child(arm) asks.
+    FrozenTrees freeze(const Rng& stream);
+    // The rewards that nobody observed in the leaf of the context; the arm has rows.
+    std::vector<double> made_up(std::uint32_t arm, const double* context);
     // What the tree on the rows as they are predicts.
     double predict(std::uint32_t arm, const double* context);
     Tree pruned(std::uint32_t arm);
@@ -90,13 +95,16 @@ class TreeBootstrap {
     };
 
     void take(Arm& arm, std::span<const double> context, double reward);
-    std::array<double, 2> made_up() const;
+    FrozenTrees::Arm frozen(std::uint32_t arm, const Rng& stream);
+    std::array<double, 2> made_up() const { return made_up_rewards(settings_.binary, spread_); }
     // Made-up continuous rewards are the ends of the range of all rewards, as it grows.
     void follow_range();
     void judge(Arm& arm, double reward);
     void settle(Arm& arm);
     const Dataset& data(Arm& arm);
     std::vector<double> resample(std::size_t n_rows, Rng& rng) const;
+    static std::vector<double> first_row(const Arm& arm);
+    const std::vector<Tree>& kept(std::uint32_t arm, const Rng& stream);
     void keep(Arm& arm, double alpha, std::size_t n_rows, Rng stream);
     double validated(const Dataset& data, const std::vector<double>& weights) const;
     double predict_validated(const Dataset& data, const std::vector<double>& weights,

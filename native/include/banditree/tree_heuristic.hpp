@@ -8,6 +8,7 @@
 
 #include "banditree/arm_rows.hpp"
 #include "banditree/arm_tree.hpp"
+#include "banditree/frozen_trees.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/reward_window.hpp"
 #include "banditree/rng.hpp"
@@ -36,6 +37,7 @@ class TreeHeuristic {
     // The arm of the highest mean: no draw, but for ties.
     std::uint32_t decide_greedily(const double* context, ArmIndices eligible, Rng& rng) const;
     Evidence evidence(std::uint32_t arm, const double* context) const;
+    FrozenTrees freeze() const;
 
     std::size_t n_arms() const { return arms_.size(); }
     std::size_t window() const { return settings_.window; }

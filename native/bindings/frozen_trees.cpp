@@ -92,7 +92,7 @@ void bind_frozen_trees(nb::module_& m) {
         .def("decide_many", &decide_many<const FrozenTrees>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def_prop_ro("n_arms", &FrozenTrees::n_arms)
-        .def_prop_ro("categorical", &categorical, "Whether each feature is a category.")
+        .def("categorical", &categorical, "Whether each feature is a category.")
         .def_prop_ro("spread", &spread<const FrozenTrees>)
         .def("dump", &dump, "All of it as bytes.")
         .def_static("restore", &restore, "state"_a.noconvert());

@@ -289,7 +289,6 @@ class FrozenTrees:
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
     @property
     def n_arms(self) -> int: ...
-    @property
     def categorical(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """Whether each feature is a category."""
 

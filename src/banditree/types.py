@@ -28,6 +28,7 @@ __all__ = [
     "DeclaredKind",
     "FeatureName",
     "FloatArray",
+    "Key",
     "Kind",
     "Seed",
     "Table",
@@ -60,6 +61,9 @@ class Decision(Generic[A]):
     propensity: float
     propensities: Mapping[A, float]
 
+
+Key: TypeAlias = str | int | bytes
+"""What a draw of a snapshot follows from: the number of an order, say."""
 
 FeatureName: TypeAlias = str | int
 """A mapping's key or a table's column name; in sequences and arrays, the position."""

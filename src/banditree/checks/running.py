@@ -11,6 +11,7 @@ from banditree.checks import (
     drawing,
     forms,
     learning,
+    snapshots,
     storing,
     threads,
 )
@@ -49,6 +50,10 @@ LAWS: Mapping[str, Law] = MappingProxyType(
             contract.observations_are_counted,
             forms.contexts_of_every_form,
             threads.threads_lose_nothing,
+            snapshots.snapshots_agree,
+            snapshots.snapshots_follow_from_beliefs,
+            snapshots.snapshots_stay_as_they_are,
+            snapshots.keys_fix_decisions,
         )
     }
 )

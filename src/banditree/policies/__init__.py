@@ -10,6 +10,7 @@ from banditree.policies.lin_ucb import LinUCB
 from banditree.policies.loading import load
 from banditree.policies.logistic_ucb import LogisticUCB
 from banditree.policies.online_tree_bootstrap import OnlineTreeBootstrap
+from banditree.policies.snapshot import Snapshot
 from banditree.policies.thompson_sampling import ThompsonSampling
 from banditree.policies.tree_bootstrap import TreeBootstrap
 from banditree.policies.tree_heuristic import TreeHeuristic
@@ -26,6 +27,7 @@ __all__ = [
     "LogisticUCB",
     "OnlineTreeBootstrap",
     "Policy",
+    "Snapshot",
     "ThompsonSampling",
     "TreeBootstrap",
     "TreeHeuristic",

@@ -78,6 +78,7 @@ class BanditForest(Policy[A]):
     """
 
     _checks_rows: ClassVar[bool] = True
+    _frozen_needs_entropy: ClassVar[bool] = True  # the forest checks that it is its own
 
     def __init__(
         self,

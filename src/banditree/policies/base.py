@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,10 @@ from banditree.types import (
     Seed,
 )
 
-__all__ = ["Arrays", "Policy", "share_of_largest", "subclasses"]
+if TYPE_CHECKING:
+    from banditree.policies.snapshot import Snapshot
+
+__all__ = ["Arrays", "Policy", "draw_by", "share_of_largest", "subclasses"]
 
 # Of draws that only estimate something: apart from those of decisions.
 _ESTIMATES = 2**63
@@ -132,7 +135,7 @@ class Policy(Foundation[A]):
                 self._look_for_categories()
             row, eligible = self._read(context, arms)
             chances = self._chances(row, eligible)
-            arm = self._arms.names[self._draw_by(chances, eligible)]
+            arm = self._arms.names[draw_by(chances, eligible, self._random)]
             propensities = self._as_propensities(eligible, chances)
             return Decision(arm, propensities[arm], propensities)
 
@@ -281,6 +284,23 @@ class Policy(Foundation[A]):
         """Write the policy to a file, all or nothing; `banditree.load` reads it."""
         files.write(path, self._pack())
 
+    def snapshot(self) -> "Snapshot[A]":
+        """Return what decisions need of the policy as it is now: immutable, for any thread.
+
+        Examples
+        --------
+        >>> from banditree import TreeHeuristic
+        >>> policy = TreeHeuristic(["golf", "tennis"], seed=1)
+        >>> policy.learn({"age": 31}, "golf", 1)
+        >>> snapshot = policy.snapshot()
+        >>> snapshot.propensities({"age": 40}) == policy.propensities({"age": 40})
+        True
+        """
+        # A snapshot holds a policy, so that its module comes after this one.
+        from banditree.policies.snapshot import Snapshot
+
+        return Snapshot.of(self)
+
     def __repr__(self) -> str:
         shown = []
         for name, default in parameters_of(type(self)).items():
@@ -343,16 +363,17 @@ class Policy(Foundation[A]):
     def _draw_uniformly(self, eligible: Indices) -> int:
         return int(eligible[self._random.integers(len(eligible), 1)[0]])
 
-    def _draw_by(self, chances: FloatArray, eligible: Indices) -> int:
-        """Return one of the eligible arms, drawn with these probabilities."""
-        possible = np.flatnonzero(chances)
-        drawn = np.searchsorted(np.cumsum(chances[possible]), self._random.uniform(1)[0], "right")
-        return int(eligible[possible[min(int(drawn), len(possible) - 1)]])
-
     def _draw_largest(self, values: FloatArray, eligible: Indices) -> int:
         """Return the eligible arm of the largest value, ties at random."""
         best = eligible[np.flatnonzero(values == values.max())]
         return int(best[0]) if len(best) == 1 else self._draw_uniformly(best)
+
+
+def draw_by(chances: FloatArray, eligible: Indices, random: _core.Generator) -> int:
+    """Return one of the eligible arms, drawn with these probabilities."""
+    possible = np.flatnonzero(chances)
+    drawn = np.searchsorted(np.cumsum(chances[possible]), random.uniform(1)[0], "right")
+    return int(eligible[possible[min(int(drawn), len(possible) - 1)]])
 
 
 def share_of_largest(values: FloatArray) -> FloatArray:

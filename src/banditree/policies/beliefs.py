@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -62,6 +62,17 @@ class Beliefs(ABC):
         """Make room for one more arm, the one of the highest index."""
 
     # What a policy may do besides, or faster.
+
+    # Whether decisions by `_frozen_state` depend on `_entropy`, as estimates of `_estimating` do.
+    _frozen_needs_entropy: ClassVar[bool] = False
+
+    def _frozen_state(self) -> Arrays:
+        """Return what decisions need of the beliefs, for `_restore_frozen`."""
+        return self._state()
+
+    def _restore_frozen(self, arrays: Arrays) -> None:
+        """Take over what decisions need, for a policy that never learns."""
+        self._restore(arrays)
 
     def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
         """Take over beliefs as `_restore` does, of contexts that `recode` changes.

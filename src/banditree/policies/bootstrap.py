@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -85,6 +85,8 @@ class Bootstrap(Policy[A]):
     >>> policy.decide({"age": 25})
     'tennis'
     """
+
+    _frozen_needs_entropy: ClassVar[bool] = True
 
     def __init__(
         self,

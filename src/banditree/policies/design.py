@@ -236,6 +236,10 @@ class Design:
             ),
         }
 
+    def frozen_state(self) -> dict[str, NDArray[Any]]:
+        """Return what `standardise` needs, for a design that will not learn on."""
+        return {**self.state(), "design_categories": np.empty((0, 3))}
+
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Become the design that `state` was taken from; features are in place already."""
         self.columns = [

@@ -111,17 +111,23 @@ class Foundation(Beliefs, Generic[A]):
         """Return the parameters again, from what a file holds of them."""
         return {}
 
+    def _identity(self) -> dict[str, Any]:
+        """Return what the policy is, apart from what it has learned and draws."""
+        apart = {"arms", "features", *self._objects()}
+        names = [name for name in parameters_of(type(self)) if name not in apart]
+        return {
+            "policy": type(self).__name__,
+            "module": type(self).__module__,
+            "parameters": {name: getattr(self, name) for name in names},
+            "objects": self._described_objects(),
+            "arms": self._arms.state(),
+            "contexts": self._encoder.state(),
+        }
+
     def _pack(self) -> bytes:
         with self._lock:
-            apart = {"arms", "features", *self._objects()}
-            names = [name for name in parameters_of(type(self)) if name not in apart]
             header = {
-                "policy": type(self).__name__,
-                "module": type(self).__module__,
-                "parameters": {name: getattr(self, name) for name in names},
-                "objects": self._described_objects(),
-                "arms": self._arms.state(),
-                "contexts": self._encoder.state(),
+                **self._identity(),
                 "entropy": self._entropy,
                 "random": list(self._random.state),
                 "counts": self._counts,
@@ -131,15 +137,21 @@ class Foundation(Beliefs, Generic[A]):
             return files.pack(header, self._state())
 
     @classmethod
-    def _unpack(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:
+    def _identified(cls, header: dict[str, Any], objects: dict[str, Any]) -> Self:
+        """Return a policy of this identity that has learned nothing."""
         objects = objects or cls._built_objects(header["objects"])
         names = [arm["name"] for arm in header["arms"]]
         policy = cls(arms=names, **header["parameters"], **objects)
         policy._set_encoder(Encoder.from_state(header["contexts"]))
         policy._entropy = header["entropy"]
         policy._arms.restore_activity([arm["active"] for arm in header["arms"]])
+        return policy
+
+    @classmethod
+    def _unpack(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:
+        policy = cls._identified(header, objects)
         policy._counts = [int(count) for count in header["counts"]]
-        if len(policy._counts) != len(names):
+        if len(policy._counts) != len(policy._arms):
             raise StateError("the policy has counts of other arms; load an intact copy")
         # Said again, for whoever loads it may not be the one who taught it.
         policy._awaits = bool(policy.categorical)
@@ -151,17 +163,31 @@ class Foundation(Beliefs, Generic[A]):
         return policy
 
     @classmethod
+    def _thaw(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:
+        """Return a policy that decides by what `_frozen_state` gave, and never learns."""
+        policy = cls._identified(header, objects)
+        policy._awaits = False
+        policy._begin_again(lambda: policy._restore_frozen(arrays), True)
+        return policy
+
+    @classmethod
     def _unpickle(cls, data: bytes, objects: dict[str, Any]) -> Self:
-        return cls._rebuild(*files.unpack(data, "the pickle"), objects, "the pickle")
+        header, arrays = files.unpack(data, "the pickle")
+        return cls._rebuild(cls._unpack, header, arrays, objects, "the pickle")
 
     @classmethod
     def _rebuild(
-        cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any], source: str
+        cls,
+        build: Callable[[dict[str, Any], Arrays, dict[str, Any]], Self],
+        header: dict[str, Any],
+        arrays: Arrays,
+        objects: dict[str, Any],
+        source: str,
     ) -> Self:
-        """Return the policy of a state; whatever is wrong with it is a StateError."""
+        """Return what is built of a state; whatever is wrong with it is a StateError."""
         try:
             with np.errstate(over="raise", invalid="raise", divide="raise"):
-                return cls._unpack(header, arrays, objects)
+                return build(header, arrays, objects)
         except StateError:
             raise
         except (

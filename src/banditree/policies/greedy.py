@@ -34,7 +34,8 @@ class Greedy(TreeHeuristic[A]):
         return chosen
 
     def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
-        return [self._choose(row, eligible) for row in rows]
+        chosen: list[int] = self._core.decide_many_greedily(rows, eligible, self._random).tolist()
+        return chosen
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return share_of_largest(self._expected(row, eligible))

@@ -109,6 +109,13 @@ class LinUCB(ConfidencePolicy[A]):
     def _state(self) -> Arrays:
         return {**self._design.state(), **self._ridge.state()}
 
+    def _frozen_state(self) -> Arrays:
+        return {**self._design.frozen_state(), **self._ridge.frozen_state()}
+
+    def _restore_frozen(self, arrays: Arrays) -> None:
+        self._design.restore(arrays)
+        self._ridge.restore_frozen(arrays)
+
     def _restore(self, arrays: Arrays) -> None:
         self._design.restore(arrays)
         self._ridge.restore(arrays)

@@ -49,6 +49,17 @@ def load(
     """
     source = str(path)
     header, arrays = files.unpack(files.as_path(path).read_bytes(), source)
+    cls = class_of(header, source)
+    if objects:
+        check_objects("load", cls, header, objects)
+    policy = cls._rebuild(cls._unpack, header, arrays, objects, source)
+    if seed is not ...:
+        policy.reseed(seed)
+    return policy
+
+
+def class_of(header: dict[str, Any], source: str) -> type[Policy[Any]]:
+    """Return the class of the policy that a header describes."""
     named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
     # Of several of one name, the one that was saved; else the one defined last.
     named = [cls for cls in named if cls.__module__ == header.get("module")] or named
@@ -57,21 +68,17 @@ def load(
             f"{source} holds a policy of the class {header.get('policy')!r}, which is not known "
             "here; import the module that defines it before loading"
         )
-    if objects:
-        _check_objects(named[-1], header, objects)
-    policy = named[-1]._rebuild(header, arrays, objects, source)
-    if seed is not ...:
-        policy.reseed(seed)
-    return policy
+    return named[-1]
 
 
-def _check_objects(cls: type, header: dict[str, Any], objects: dict[str, Any]) -> None:
+def check_objects(caller: str, cls: type, header: dict[str, Any], objects: dict[str, Any]) -> None:
     """Refuse arguments that are no parameters of the policy, or that its file holds."""
     held = COMMON.union(dict(header.get("parameters") or {}))
     taken = [name for name in parameters_of(cls) if name not in held]
     wrong = next((name for name in objects if name not in taken), None)
     if wrong is not None:
         raise InvalidParameterError(
-            f"load has no argument {wrong!r} for a saved {cls.__name__}; it takes "
-            f"{' and '.join(['seed', *taken])}; all else is in the file"
+            f"{caller} has no argument {wrong!r} for a saved {cls.__name__}; it takes "
+            f"{' and '.join([*(['seed'] if caller == 'load' else ()), *taken]) or 'none'}; "
+            "all else is in the file"
         )

@@ -187,6 +187,20 @@ class LogisticUCB(ConfidencePolicy[A]):
             **dict(zip(Logistic.STATE, map(np.stack, fits), strict=True)),
         }
 
+    def _frozen_state(self) -> Arrays:
+        return {
+            **self._design.frozen_state(),
+            "n": np.array([model.n for model in self._models]),
+            "theta": self._theta,
+            "inverse": self._inverse,
+        }
+
+    def _restore_frozen(self, arrays: Arrays) -> None:
+        self._design.restore(arrays)
+        self._theta, self._inverse = arrays["theta"], arrays["inverse"]
+        for model, n in zip(self._models, arrays["n"].tolist(), strict=True):
+            model.n = n
+
     def _restore(self, arrays: Arrays) -> None:
         self._design.restore(arrays)
         self._inverse = arrays["inverse"].copy()

@@ -25,6 +25,8 @@ FromRaw: TypeAlias = Callable[[FloatArray], FloatArray]
 
 # All that a ridge knows; each array has one entry per arm.
 ARRAYS = ("n", "due", "penalty", "moments", "cross", "squares", "inverse", "theta")
+# What estimates need of it, beside the centre.
+FROZEN = ("n", "inverse", "theta")
 
 
 class Ridge:
@@ -153,6 +155,16 @@ class Ridge:
         """Return all numbers."""
         arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in ARRAYS}
         return {**arrays, "rewards_from": np.array([self._origin, self.centre])}
+
+    def frozen_state(self) -> dict[str, NDArray[Any]]:
+        """Return what estimates need, for a ridge that will not learn on."""
+        return {name: getattr(self, name) for name in FROZEN} | {"centre": np.array(self.centre)}
+
+    def restore_frozen(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Become a ridge that estimates as the one that `frozen_state` was taken from."""
+        for name in FROZEN:
+            setattr(self, name, arrays[name])
+        self.centre = float(arrays["centre"])
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Become the ridge that `state` was taken from."""

@@ -130,6 +130,11 @@ class Tally:
             counts |= {f"last_{i}": np.array(last.rewards) for i, last in enumerate(self._last)}
         return counts | {"range": np.array([self.lowest, self.highest])}
 
+    def frozen_state(self) -> dict[str, NDArray[Any]]:
+        """Return the counts, for a tally that will not count on: without the last rewards."""
+        none = {name: np.empty(0) for name in self.state() if name.startswith("last_")}
+        return self.state() | none
+
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the counts of as many arms."""
         n, total, squared_error = arrays["n"], arrays["total"], arrays["squared_error"]

@@ -111,6 +111,9 @@ class ThompsonSampling(Policy[A]):
     def _state(self) -> Arrays:
         return self._tally.state()
 
+    def _frozen_state(self) -> Arrays:
+        return self._tally.frozen_state()
+
     def _restore(self, arrays: Arrays) -> None:
         self._tally.restore(arrays)
 

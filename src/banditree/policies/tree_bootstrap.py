@@ -194,11 +194,11 @@ class TreeBootstrap(TreePolicy[A]):
     # What is explained was observed: made-up rewards, the first two of an arm, have no part in it.
 
     def _way(self, arm: int, tree: _core.Tree, row: FloatArray) -> Way:
-        way = way_of(tree, row)
-        if self.cold_start != "prior":
-            return way
-        rows, rewards = self._core.rows(arm)
-        return way.without(rewards[:2].tolist()) if way.meets(way_of(tree, rows[0])) else way
+        return way_of(tree, row).without(self._core.made_up(arm, row))
+
+    def _freeze(self) -> _core.FrozenTrees:
+        frozen: _core.FrozenTrees = self._core.freeze(self._estimating())
+        return frozen
 
     def _held_out(self, arm: int, row: FloatArray) -> tuple[float, float, float]:
         if self.cold_start != "prior":

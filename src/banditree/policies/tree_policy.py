@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from banditree import _core
-from banditree.errors import NotFittedError
+from banditree.errors import NotFittedError, StateError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
 from banditree.policies.beliefs import RecodeRows
@@ -75,7 +75,7 @@ class TreePolicy(Policy[A]):
         """Return the native engine, without arms."""
 
     def _start(self) -> None:
-        self._core = self._engine()
+        self._core: Any = self._engine()
         for _ in range(len(self._arms)):
             self._core.add_arm()
 
@@ -136,13 +136,15 @@ class TreePolicy(Policy[A]):
 
         The rewards of the leaf have chosen it, so they look more extreme than further ones will be.
         The interval therefore reaches to that of observations which a tree without them puts where
-        the row is.
+        the row is. A snapshot has no observations to put there: its interval is that of the leaf.
         """
         tree = self._core.tree(arm)
         way = self._way(arm, tree, row)
         root = Tree._of(self._settings, self._encoder, tree).to_dict()
         rule = rule_of(root, way.steps)
         leaf = explain_leaf(self.reward, rule, way.n, way.n * way.mean, way.cost)
+        if isinstance(self._core, _core.FrozenTrees):
+            return leaf
         held_out = explain_leaf(self.reward, rule, *self._held_out(arm, row))
         low, high = zip(leaf.interval, held_out.interval, strict=True)
         return replace(leaf, interval=(min(low), max(high)))
@@ -169,6 +171,19 @@ class TreePolicy(Policy[A]):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
             self._core.learn_many(np.full(len(rows), arm, dtype=np.int64), rows, rewards)
         self._core.spread = tuple(arrays["spread"].tolist())
+
+    def _freeze(self) -> _core.FrozenTrees:
+        frozen: _core.FrozenTrees = self._core.freeze()
+        return frozen
+
+    def _frozen_state(self) -> Arrays:
+        return {"trees": self._freeze().dump()}
+
+    def _restore_frozen(self, arrays: Arrays) -> None:
+        self._core = _core.FrozenTrees.restore(arrays["trees"])
+        same_features = np.array_equal(self._core.categorical(), self._encoder.is_categorical)
+        if self._core.n_arms != len(self._arms) or not same_features:
+            raise StateError("the trees are of other arms or features; take an intact copy")
 
     def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
         contexts = {name: recode(arrays[name]) for name in arrays if name.startswith("contexts_")}

@@ -26,18 +26,16 @@ class Way(NamedTuple):
     mean: float
     cost: float
 
-    def meets(self, other: "Way") -> bool:
-        """Return whether another way through the same tree ends at the same leaf."""
-        return [step.side for step in self.steps] == [step.side for step in other.steps]
-
     def without(self, rewards: Sequence[float]) -> "Way":
-        """Return the way with some of the leaf's rewards taken out, its extremes among them.
+        """Return the way with the leaf's made-up rewards, if any, taken out: its extremes.
 
         Examples
         --------
         >>> Way([], 4, 0.75, 0.75).without([1.0, 0.0])
         Way(steps=[], n=2, mean=1.0, cost=0.0)
         """
+        if not rewards:
+            return self
         n, mean, cost = self.n, self.mean, self.cost
         for reward in rewards:
             n -= 1

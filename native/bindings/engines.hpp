@@ -88,11 +88,13 @@ std::int64_t decide(Engine& engine, const DoubleArray& context, const IntArray& 
 template <class Engine, class DecideOne>
 auto decide_each(const Engine& engine, const DoubleMatrix& contexts, const IntArray& eligible,
                  DecideOne decide_one) {
-    const banditree::Matrix matrix = as_contexts(engine, contexts);
+    const banditree::Matrix matrix = as_matrix(contexts);
+    check_length(matrix.columns, engine.kinds().size(), "context");
     const auto arms = as_eligible(engine, eligible);
     std::vector<std::int64_t> chosen(matrix.rows);
     {
         nanobind::gil_scoped_release others_may_run;
+        check_finite({matrix.data, matrix.rows * matrix.columns});
         for (std::size_t i = 0; i < matrix.rows; ++i)
             chosen[i] = decide_one(matrix.data + i * matrix.columns, arms);
     }

@@ -8,7 +8,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from banditree import Greedy, InvalidParameterError, Policy, ThompsonSampling, Uniform
+from banditree import (
+    Greedy,
+    InvalidParameterError,
+    Policy,
+    Snapshot,
+    ThompsonSampling,
+    Uniform,
+)
 from banditree.checks import LAWS, LawBrokenError, check_policy
 from banditree.policies import ArmExplanation
 from banditree.policies.base import share_of_largest
@@ -251,7 +258,48 @@ class TellsNoFloor(ThompsonSampling):
         return chances
 
 
+class ForgetsInSnapshots(ThompsonSampling):
+    def _frozen_state(self):
+        return {name: np.zeros_like(array) for name, array in super()._frozen_state().items()}
+
+
+class PutsItsDiceIntoSnapshots(Uniform):
+    def _frozen_state(self):
+        return super()._frozen_state() | {"dice": np.array(self._random.state)}
+
+
+class LendsItself(ThompsonSampling):
+    def snapshot(self):
+        snapshot = super().snapshot()
+        object.__setattr__(snapshot, "_policy", self)
+        return snapshot
+
+
+class IgnoringKeys(Snapshot):
+    def decision(self, context, arms=None, key=None):
+        return super().decision(context, arms)
+
+
+class LosesKeys(Uniform):
+    def snapshot(self):
+        return IgnoringKeys.of(self)
+
+
+class DrawsOneArmForAllKeys(Uniform):
+    def snapshot(self):
+        class OneKey(Snapshot):
+            def decision(self, context, arms=None, key=None):
+                return super().decision(context, arms, "the only key")
+
+        return OneKey.of(self)
+
+
 BROKEN = {
+    ForgetsInSnapshots: "snapshots_agree",
+    PutsItsDiceIntoSnapshots: "snapshots_follow_from_beliefs",
+    LendsItself: "snapshots_stay_as_they_are",
+    LosesKeys: "keys_fix_decisions",
+    DrawsOneArmForAllKeys: "keys_fix_decisions",
     LogsAnEvenChance: "decisions_carry_their_propensity",
     DrawsOtherwiseThanItLogs: "decisions_carry_their_propensity",
     DecidesBelowTheFloor: "floors_hold",

@@ -100,6 +100,11 @@ class Arms(Generic[A]):
             )
         return np.array(indices, dtype=np.int64)
 
+    def named(self, indices: Indices) -> list[A]:
+        """Return the names of arms; of many of them, faster than one by one."""
+        names: list[A] = self._as_array[indices].tolist()
+        return names
+
     def each(self, arms: Any, n_rows: int) -> Indices:
         """Return the index of one arm per row."""
         rule = "arms must be a list with the arm of each context", "pass one per context"
@@ -122,6 +127,8 @@ class Arms(Generic[A]):
 
     def _refresh(self) -> None:
         self.all = np.flatnonzero(self._is_active)
+        self._as_array = np.empty(len(self.names), dtype=object)
+        self._as_array[:] = self.names
 
     def _active_index(self, arm: Any) -> int:
         index = self.index(arm)

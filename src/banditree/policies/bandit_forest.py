@@ -124,8 +124,8 @@ class BanditForest(Policy[A]):
     def _choose(self, row: FloatArray, eligible: Indices) -> int:
         return self._core.decide(row, eligible, self._random)
 
-    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
-        chosen: list[int] = self._core.decide_many(rows, eligible, self._random).tolist()
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Indices:
+        chosen: Indices = self._core.decide_many(rows, eligible, self._random)
         return chosen
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:

@@ -135,7 +135,7 @@ class Policy(Foundation[A]):
                 self._look_for_categories()
             row, eligible = self._read(context, arms)
             chances = self._chances(row, eligible)
-            arm = self._arms.names[draw_by(chances, eligible, self._random)]
+            arm = self._arms.names[self._draw_by(chances, eligible)]
             propensities = self._as_propensities(eligible, chances)
             return Decision(arm, propensities[arm], propensities)
 
@@ -147,10 +147,9 @@ class Policy(Foundation[A]):
             rows = self._encoder.encode_many(contexts)
             eligible = self._arms.all if arms is None else self._arms.indices(arms)
             if self.floor:
-                chosen: Sequence[int] = [self._choose_above_floor(row, eligible) for row in rows]
-            else:
-                chosen = self._choose_many(rows, eligible)
-            return [self._arms.names[i] for i in chosen]
+                each = (self._choose_above_floor(row, eligible) for row in rows)
+                return self._arms.named(np.fromiter(each, np.int64, len(rows)))
+            return self._arms.named(np.array(self._choose_many(rows, eligible), np.int64))
 
     def learn(self, context: Context, arm: A, reward: float) -> None:
         """Take in what came of offering an arm. A call that raises has changed nothing.
@@ -362,6 +361,9 @@ class Policy(Foundation[A]):
 
     def _draw_uniformly(self, eligible: Indices) -> int:
         return int(eligible[self._random.integers(len(eligible), 1)[0]])
+
+    def _draw_by(self, chances: FloatArray, eligible: Indices) -> int:
+        return draw_by(chances, eligible, self._random)
 
     def _draw_largest(self, values: FloatArray, eligible: Indices) -> int:
         """Return the eligible arm of the largest value, ties at random."""

@@ -93,7 +93,7 @@ class Beliefs(ABC):
         """Take note of new features, and of those found to be categories."""
         return
 
-    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int] | Indices:
         return [self._choose(row, eligible) for row in rows]
 
     def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:

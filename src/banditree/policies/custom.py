@@ -9,7 +9,7 @@ import numpy as np
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy, draw_by
+from banditree.policies.base import Arrays, Policy
 from banditree.policies.beliefs import RecodeRows
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.tally import Tally
@@ -129,7 +129,7 @@ class CustomPolicy(Policy[A]):
         return normalised
 
     def _choose(self, row: FloatArray, eligible: Indices) -> int:
-        return draw_by(self._propensities(row, eligible), eligible, self._random)
+        return self._draw_by(self._propensities(row, eligible), eligible)
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
         context = self._context(row)

@@ -1,6 +1,5 @@
 """TreeHeuristic without the draw."""
 
-from collections.abc import Sequence
 
 from banditree.policies.arms import Indices
 from banditree.policies.base import share_of_largest
@@ -33,8 +32,8 @@ class Greedy(TreeHeuristic[A]):
         chosen: int = self._core.decide_greedily(row, eligible, self._random)
         return chosen
 
-    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
-        chosen: list[int] = self._core.decide_many_greedily(rows, eligible, self._random).tolist()
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Indices:
+        chosen: Indices = self._core.decide_many_greedily(rows, eligible, self._random)
         return chosen
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:

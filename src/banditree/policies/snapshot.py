@@ -151,7 +151,7 @@ class Snapshot(Generic[A]):
         chosen = np.array(policy._choose_many(rows, eligible), dtype=np.int64)
         uniformly = np.flatnonzero(policy._random.uniform(len(rows)) < policy.floor)
         chosen[uniformly] = eligible[policy._random.integers(len(eligible), len(uniformly))]
-        return [policy._arms.names[i] for i in chosen.tolist()]
+        return policy._arms.named(chosen)
 
     def decision(
         self, context: Context, arms: Sequence[A] | None = None, key: Key | None = None
@@ -224,7 +224,8 @@ class Snapshot(Generic[A]):
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"{name} cannot be set: a snapshot never changes; take another one")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{name} cannot be deleted: a snapshot never changes")
 
     def _reader(self) -> Policy[A]:
         """Return the policy as this thread reads it: with a generator of its own, and no lock."""

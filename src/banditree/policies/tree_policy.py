@@ -89,8 +89,8 @@ class TreePolicy(Policy[A]):
         chosen: int = self._core.decide(row, eligible, self._random)
         return chosen
 
-    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Sequence[int]:
-        chosen: list[int] = self._core.decide_many(rows, eligible, self._random).tolist()
+    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Indices:
+        chosen: Indices = self._core.decide_many(rows, eligible, self._random)
         return chosen
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:

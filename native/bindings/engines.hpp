@@ -84,29 +84,34 @@ std::int64_t decide(Engine& engine, const DoubleArray& context, const IntArray& 
     return engine.decide(as_context(engine, context), as_eligible(engine, eligible), rng);
 }
 
-// decide_one(context, eligible) for each context, while other threads run.
+// decide_one(context, eligible, rng) for each context, while other threads run.
 template <class Engine, class DecideOne>
 auto decide_each(const Engine& engine, const DoubleMatrix& contexts, const IntArray& eligible,
-                 DecideOne decide_one) {
+                 banditree::Rng& rng, DecideOne decide_one) {
     const banditree::Matrix matrix = as_matrix(contexts);
     check_length(matrix.columns, engine.kinds().size(), "context");
     const auto arms = as_eligible(engine, eligible);
     std::vector<std::int64_t> chosen(matrix.rows);
+    // A copy: generators of other threads may lie beside this one in memory, and processors would
+    // take the line that they share from each other at every draw.
+    banditree::Rng own = rng;
     {
         nanobind::gil_scoped_release others_may_run;
         check_finite({matrix.data, matrix.rows * matrix.columns});
         for (std::size_t i = 0; i < matrix.rows; ++i)
-            chosen[i] = decide_one(matrix.data + i * matrix.columns, arms);
+            chosen[i] = decide_one(matrix.data + i * matrix.columns, arms, own);
     }
+    rng = own;
     return banditree::to_numpy(std::move(chosen));
 }
 
 template <class Engine>
 auto decide_many(Engine& engine, const DoubleMatrix& contexts, const IntArray& eligible,
                  banditree::Rng& rng) {
-    return decide_each(engine, contexts, eligible, [&](const double* context, const auto& arms) {
-        return engine.decide(context, arms, rng);
-    });
+    return decide_each(engine, contexts, eligible, rng,
+                       [&](const double* context, const auto& arms, banditree::Rng& own) {
+                           return engine.decide(context, arms, own);
+                       });
 }
 
 template <class Engine>
@@ -118,9 +123,10 @@ std::int64_t decide_greedily(const Engine& engine, const DoubleArray& context,
 template <class Engine>
 auto decide_many_greedily(const Engine& engine, const DoubleMatrix& contexts,
                           const IntArray& eligible, banditree::Rng& rng) {
-    return decide_each(engine, contexts, eligible, [&](const double* context, const auto& arms) {
-        return engine.decide_greedily(context, arms, rng);
-    });
+    return decide_each(engine, contexts, eligible, rng,
+                       [&](const double* context, const auto& arms, banditree::Rng& own) {
+                           return engine.decide_greedily(context, arms, own);
+                       });
 }
 
 // Number, sum and squared error of the rewards in the leaf of each eligible arm, one row each.

@@ -84,8 +84,8 @@ void bind_parts(nb::class_<FrozenTrees>& bound) {
 }  // namespace
 
 void bind_frozen_trees(nb::module_& m) {
-    nb::class_<FrozenTrees> bound(
-        m, "FrozenTrees", "What decisions of a tree policy need. Threads may share it.");
+    nb::class_<FrozenTrees> bound(m, "FrozenTrees",
+                                  "What decisions of a tree policy need. Threads may share it.");
     bound
         .def("decide", &decide<const FrozenTrees>, "context"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)

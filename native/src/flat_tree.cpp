@@ -78,10 +78,9 @@ void FlatTree::write(ByteWriter& writer) const {
     std::vector<std::uint32_t> words;
     std::vector<double> thresholds;
     for (const Node& node : nodes_) {
-        const std::uint32_t marks = (node.is_leaf ? kLeaf : 0u) |
-                                    (node.is_category ? kCategory : 0u) |
-                                    (node.missing_left ? kMissingLeft : 0u) |
-                                    (node.saw_missing ? kSawMissing : 0u);
+        const std::uint32_t marks =
+            (node.is_leaf ? kLeaf : 0u) | (node.is_category ? kCategory : 0u) |
+            (node.missing_left ? kMissingLeft : 0u) | (node.saw_missing ? kSawMissing : 0u);
         words.push_back(static_cast<std::uint32_t>(node.feature) << kMarks | marks);
         if (!node.is_leaf && !node.is_category) thresholds.push_back(node.threshold);
     }

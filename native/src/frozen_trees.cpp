@@ -215,8 +215,9 @@ FrozenTrees FrozenTrees::read(ByteReader& reader) {
         // Nothing could be drawn.
         ByteReader::require(rule == Rule::posterior || arm.cold || !arm.replicas.empty());
         for (const Evidence& leaf : arm.leaves)
-            ByteReader::require(!posterior.binary || (leaf.total + posterior.successes > 0 &&
-                                                      leaf.n - leaf.total + posterior.failures > 0));
+            ByteReader::require(!posterior.binary ||
+                                (leaf.total + posterior.successes > 0 &&
+                                 leaf.n - leaf.total + posterior.failures > 0));
     }
     reader.finish();
     return {rule, posterior, spread, kinds, std::move(arms)};

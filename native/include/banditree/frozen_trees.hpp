@@ -37,7 +37,11 @@ class FrozenTrees {
 
     FrozenTrees(Rule rule, const Posterior& posterior, const Spread& spread,
                 const std::vector<Kind>& kinds, std::vector<Arm> arms)
-        : rule_(rule), posterior_(posterior), spread_(spread), kinds_(kinds), arms_(std::move(arms)) {}
+        : rule_(rule),
+          posterior_(posterior),
+          spread_(spread),
+          kinds_(kinds),
+          arms_(std::move(arms)) {}
 
     std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
     std::uint32_t decide_greedily(const double* context, ArmIndices eligible, Rng& rng) const;

@@ -159,9 +159,10 @@ def _distinct(array: NDArray[Any], name: FeatureName) -> Column:
 
 
 def surely_finite(values: FloatArray) -> bool:
-    """Return whether the sum of squares is finite: only if all values are, and fast to take."""
-    with np.errstate(over="ignore"):
-        return isfinite(values.dot(values))
+    """Return whether the sum is finite: only if all values are, and fast to take."""
+    # Not the dot product: BLAS takes it with threads of its own, in the way of the caller's.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return isfinite(values.sum())
 
 
 def any_present(column: FloatArray) -> bool:

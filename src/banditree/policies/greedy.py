@@ -1,6 +1,5 @@
 """TreeHeuristic without the draw."""
 
-
 from banditree.policies.arms import Indices
 from banditree.policies.base import share_of_largest
 from banditree.policies.tree_heuristic import TreeHeuristic

@@ -74,7 +74,26 @@ def test_long_life_in_a_quick_version():
     done = run("long_life.py", "--quick")
     assert done.returncode == 0, done.stderr
     assert "Covertype (made-up data)" in done.stdout
+    assert "\nsave " in done.stdout
+    assert "\nload " in done.stdout
+    assert "window=100\n" in done.stdout
     assert "too few steps to be judged" in done.stdout
+
+
+def test_figures_are_judged_by_their_limits():
+    code = """
+from report import Limited, judged
+print(judged([
+    Limited("a", 2.0, 1.0, str), Limited("b", 1.0, 1.0, str),
+    Limited("c", 2.0, 1.0, str, at_least=True), Limited("d", 0.5, 1.0, str, at_least=True),
+]))
+"""
+    assert [line.split() for line in output("-c", code).splitlines()] == [
+        ["a", "2.0", "at", "most", "1.0", "OVER"],
+        ["b", "1.0", "at", "most", "1.0", "ok"],
+        ["c", "2.0", "at", "least", "1.0", "ok"],
+        ["d", "0.5", "at", "least", "1.0", "OVER"],
+    ]
 
 
 # Peers

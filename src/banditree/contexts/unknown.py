@@ -1,4 +1,4 @@
-"""What is said of features that nobody knows."""
+"""What is said about unknown features."""
 
 import sys
 import warnings
@@ -57,7 +57,7 @@ def tell_unknown(names: Iterable[Any], known: Sequence[FeatureName], none_known:
 
 
 def tell_never_came(names: Sequence[FeatureName], known: Sequence[FeatureName], n: int) -> None:
-    """Warn that declared categories are no features of any context so far."""
+    """Warn that no context so far has had the features declared as categories."""
     shown = ", ".join(map(repr, names))
     tell(
         f"categorical names {shown}, which none of the first {n} observations had; "

@@ -22,9 +22,9 @@ class Description:
     arms, features
         How many there are.
     rows
-        How many can come before one comes again; None where they are drawn.
+        How many can come before one is repeated; None where they are drawn.
     remarks
-        What one should know before one trusts the results, each without a full stop.
+        What to know before trusting the results, each without a full stop.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Environment(ABC):
 
     @abstractmethod
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other, as JSON could hold it."""
+        """Return what distinguishes this environment from any other, as JSON could hold it."""
 
     def describe(self) -> Description:
         """Return what there is to know before a policy plays: here, of rows that are drawn."""
@@ -69,6 +69,6 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
 
 
 def random_order(n_rows: int, horizon: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return rows in random order; once all have come, again in another order."""
+    """Return rows in random order; once all have come, they come again in another order."""
     passes = range(-(-horizon // n_rows))
     return np.concatenate([rng.permutation(n_rows) for _ in passes])[:horizon]

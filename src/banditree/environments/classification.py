@@ -36,8 +36,8 @@ FEWEST_ROWS = 20
 class Classification(Environment):
     """A table as a bandit problem: offer a class for each row; the right one pays 1, others 0.
 
-    Rows come in random order; once all have come, again in another order. Rows without a label are
-    left out.
+    Rows come in random order; once all have come, they come again in another order. Rows without a
+    label are left out.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Classification(Environment):
 
     @property
     def n_rows(self) -> int:
-        """How many rows can come before one comes again."""
+        """How many rows can come before one is repeated."""
         return len(self._rows)
 
     @property
@@ -165,7 +165,7 @@ class Classification(Environment):
         return contexts
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other: mainly a hash of its content."""
+        """Return what distinguishes this environment from others: mainly a hash of its content."""
         content = content_hash(list(self._columns.items()), self._rows, self._classes)
         return {"environment": "classification", "arms": list(self.arms), "content": content}
 

@@ -145,7 +145,7 @@ def verify(key: str, path: Path | None = None) -> None:
 
 
 def find_difference(dataset: Dataset, table: Any, rows: int) -> str | None:
-    """Say in what an Arrow table differs from so many rows of the data set; None if in nothing."""
+    """Say how an Arrow table differs from the data set of so many rows; None if it does not."""
     if table.num_rows != rows:
         return f"expected {rows:,} rows, got {table.num_rows:,}"
     digest = digest_of(table.slice(0, dataset.digest_rows))
@@ -204,5 +204,5 @@ def load_extra(module: str) -> Any:
     except ImportError:
         package = module.partition(".")[0]
         raise DataError(
-            f"data sets take {package}, which is not installed: pip install 'banditree[study]'"
+            f"data sets need {package}, which is not installed: pip install 'banditree[study]'"
         ) from None

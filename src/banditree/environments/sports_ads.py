@@ -33,8 +33,8 @@ FEATURES = ("male", "over_40", "high_income", "city")
 class SportsAds(Environment):
     """Users with four fair, independent bits, and an ad for one of four sports; a click pays 1.
 
-    Whether a user clicks follows a small tree per ad, `CLICKS`. Regret is the expected one: what
-    the click probability of the best ad is ahead.
+    Whether a user clicks follows a small tree per ad, `CLICKS`. Regret is the expected one: how far
+    the best ad's click probability lies above that of the ad shown.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class SportsAds(Environment):
         return Episode(tuple(CLICKS), contexts, (), FEATURES, rewards, regrets)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other."""
+        """Return what distinguishes this environment from any other."""
         return {"environment": "sports ads", "clicks": CLICKS}
 
 

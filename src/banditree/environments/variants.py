@@ -47,7 +47,7 @@ class Drifting(Environment):
         return replace(calm, rewards=rewards, regrets=regrets)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other."""
+        """Return what distinguishes this environment from any other."""
         return {"drifts at": self.at, "of": self.environment.fingerprint()}
 
     def describe(self) -> Description:
@@ -95,7 +95,7 @@ class Delayed(Environment):
         return replace(prompt, delays=delays)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other."""
+        """Return what distinguishes this environment from any other."""
         return {"delay": [self.delay, self.random], "of": self.environment.fingerprint()}
 
     def describe(self) -> Description:

@@ -1,4 +1,4 @@
-"""The arms of a policy: their names, which of them are active, and what is said of wrong ones."""
+"""The arms of a policy: their names, which of them are active, and the errors for wrong ones."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -116,7 +116,7 @@ class Arms(Generic[A]):
         return [{"name": name, "active": active} for name, active in pairs]
 
     def restore_activity(self, active: list[bool]) -> None:
-        """Remove the arms that were removed."""
+        """Take over which arms are active and which are removed."""
         self._is_active = list(active)
         self._refresh()
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree.environments.episode import Episode
-from banditree.errors import InvalidParameterError
 
-__all__ = ["Description", "Environment", "check_count"]
+__all__ = ["Description", "Environment"]
 
 
 @dataclass(frozen=True)
@@ -56,16 +55,6 @@ class Environment(ABC):
         """Return what there is to know before a policy plays: here, of rows that are drawn."""
         episode = self.episode(1, 0)
         return Description(len(episode.arms), episode.contexts.shape[1], rows=None)
-
-
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number, not below the least."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise InvalidParameterError(
-            f"{name} must be a whole number of at least {least}, got {value!r}"
-        )
-    return int(value)
 
 
 def random_order(n_rows: int, horizon: int, rng: np.random.Generator) -> NDArray[np.intp]:

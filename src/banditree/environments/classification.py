@@ -2,15 +2,15 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree._checking import did_you_mean
 from banditree.contexts.batches import Batch
-from banditree.environments.base import Description, Environment, check_count, random_order
+from banditree.environments.base import Description, Environment, random_order
 from banditree.environments.episode import Episode
 from banditree.environments.tables import (
     Column,
@@ -22,6 +22,7 @@ from banditree.environments.tables import (
     time_columns,
 )
 from banditree.errors import InvalidParameterError
+from banditree.trees.inputs import check_whole
 from banditree.types import Arm, FloatArray
 
 __all__ = ["Classification"]
@@ -143,7 +144,7 @@ class Classification(Environment):
 
     def order(self, horizon: int, seed: int) -> NDArray[np.intp]:
         """Return the numbers of the rows that the steps of a run show."""
-        check_count("horizon", horizon)
+        check_whole("horizon", horizon, 1)
         return random_order(self.n_rows, horizon, np.random.default_rng(seed))
 
     def show(self, rows: NDArray[np.intp]) -> Episode:
@@ -284,6 +285,5 @@ def _check_names(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name in known:
             continue
-        close = get_close_matches(str(name), known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(known)}"
+        hint = did_you_mean(str(name), known, f"its columns are {', '.join(known)}")
         raise InvalidParameterError(f"{what}: the table has no column {name!r}; {hint}")

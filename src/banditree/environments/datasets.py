@@ -5,10 +5,10 @@ import importlib
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from banditree._checking import did_you_mean
 from banditree.contexts.values import shorten
 from banditree.environments.catalogue import DATASETS, Dataset, Original
 from banditree.errors import DataError, InvalidParameterError
@@ -37,10 +37,9 @@ def find(key: str) -> Dataset:
     dataset = DATASETS.get(str(key))
     if dataset is not None:
         return dataset
-    close = get_close_matches(str(key).lower(), DATASETS, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    known = f"there are {', '.join(DATASETS)}"
     raise InvalidParameterError(
-        f"there is no data set {shorten(key)}; {hint}it must be one of {', '.join(DATASETS)}"
+        f"there is no data set {shorten(key)}; {did_you_mean(str(key), DATASETS, known)}"
     )
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.environments.base import Environment, check_count
+from banditree.environments.base import Environment
 from banditree.environments.episode import Episode
+from banditree.trees.inputs import check_whole
 from banditree.types import FloatArray
 
 __all__ = ["SportsAds"]
@@ -49,7 +50,7 @@ class SportsAds(Environment):
 
     def episode(self, horizon: int, seed: int) -> Episode:
         """Return the steps of a run."""
-        check_count("horizon", horizon)
+        check_whole("horizon", horizon, 1)
         rng = np.random.default_rng(seed)
         users = rng.integers(0, 2, size=(horizon, len(FEATURES)))
         clicks = click_probabilities(users)

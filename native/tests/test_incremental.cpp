@@ -532,3 +532,63 @@ TEST(rewards_that_grow_geometrically_give_the_batch_tree) {
     }
     CHECK(tree.as_tree().depth() >= 24);
 }
+
+// ---- forgetting ----
+
+namespace {
+
+// Forgets the oldest row of positive weight, in the tree and in the log.
+void forget_one(IncrementalTree& tree, Log& log) {
+    tree.forget();
+    const auto oldest = std::find_if(log.w.begin(), log.w.end(), [](double w) { return w > 0; });
+    const auto gone = oldest - log.w.begin() + 1;
+    log.contexts.erase(log.contexts.begin(), log.contexts.begin() + gone);
+    log.y.erase(log.y.begin(), log.y.begin() + gone);
+    log.w.erase(log.w.begin(), log.w.begin() + gone);
+}
+
+bool agrees_while_forgetting(Rng& rng, const Stream& stream, const Settings& settings,
+                             std::size_t window, int n_rows) {
+    IncrementalTree tree(settings.growth, settings.max_bins);
+    tree.set_kinds(stream.kinds);
+    Log log;
+    const auto agrees = [&] {
+        return tree.n_rows() == 0 || same_tree(tree.as_tree(), batch_tree(log, tree, settings));
+    };
+    for (int row = 0; row < n_rows; ++row) {
+        learn_one(rng, stream, tree, log);
+        if (!agrees()) return false;
+        while (tree.n_rows() > window || (tree.n_rows() > 0 && rng.integer(5) == 0)) {
+            forget_one(tree, log);
+            if (!agrees()) return false;
+        }
+    }
+    while (tree.n_rows() > 0) {
+        forget_one(tree, log);
+        if (!agrees()) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST(forgetting_gives_the_batch_tree_on_what_remains) {
+    Rng rng(61);
+    for (int round = 0; round < 250; ++round) {
+        const Stream stream = random_stream(rng);
+        Settings settings = random_settings(rng);
+        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        CHECK(agrees_while_forgetting(rng, stream, settings, 3 + rng.integer(40), 60));
+    }
+}
+
+TEST(forgetting_in_windows_whose_nodes_are_watched) {
+    Rng rng(62);
+    for (int round = 0; round < 16; ++round) {
+        const Stream stream = random_stream(rng);
+        Settings settings = random_settings(rng);
+        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        if (round % 2 == 0) settings.max_bins = 6;  // so that there are histograms
+        CHECK(agrees_while_forgetting(rng, stream, settings, 150 + rng.integer(150), 500));
+    }
+}

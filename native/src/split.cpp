@@ -307,8 +307,8 @@ std::vector<float> SplitFinder<Sum>::bounds() const {
     std::vector<float> bounds(data_.features.size(), bound_of({}, false, moments_.raw_cost()));
     for (const auto& [feature, scan] : scans_) {
         const bool own = static_cast<std::int32_t>(feature) == best_.feature;
-        bounds[feature] = bound_of(
-            scan, own && data_.features[feature].kind == Kind::number, moments_.raw_cost());
+        bounds[feature] = bound_of(scan, own && data_.features[feature].kind == Kind::number,
+                                   moments_.raw_cost());
     }
     return bounds;
 }

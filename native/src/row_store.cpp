@@ -114,7 +114,7 @@ void RowStore::find_range() {
 
 void RowStore::resume(std::size_t renewed_at, std::size_t forgotten) {
     const bool sound = n_rows() == 0 ? renewed_at == 0 && forgotten == 0
-                                     : renewed_at <= n_rows() && 2 * forgotten < n_rows() &&
+                                     : renewed_at <= n_rows() && forgotten <= (n_rows() - 1) / 2 &&
                                            n_rows() < next_point(renewed_at);
     if (!sound) throw std::invalid_argument("no tree with so many rows can have forgotten these");
     if (n_rows() == 0) return;

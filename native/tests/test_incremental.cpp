@@ -69,6 +69,7 @@ struct Stream {
     std::uint64_t weights = 0;
     bool fine = false;
     bool informative = false;
+    bool rare = false;  // some categories and whole numbers are
     double missing = 0;
 };
 
@@ -97,6 +98,7 @@ Settings random_settings(Rng& rng) {
 
 double random_value(Rng& rng, const Stream& stream, Kind kind) {
     if (rng.uniform() < stream.missing) return kNan;
+    if (stream.rare) return std::floor(3 * rng.exponential());
     if (kind == Kind::category) return static_cast<double>(rng.integer(6));
     return stream.fine ? rng.normal() : static_cast<double>(rng.integer(9)) - 4;
 }
@@ -590,5 +592,37 @@ TEST(forgetting_in_windows_whose_nodes_are_watched) {
         settings.growth.adjusts_categories = rng.integer(2) == 0;
         if (round % 2 == 0) settings.max_bins = 6;  // so that there are histograms
         CHECK(agrees_while_forgetting(rng, stream, settings, 150 + rng.integer(150), 500));
+    }
+}
+
+// Values come and go; leaves have to be large; weights leave a rest by rounding.
+TEST(forgetting_where_values_are_rare) {
+    Rng rng(63);
+    for (int round = 0; round < 60; ++round) {
+        Stream stream = random_stream(rng);
+        stream.rare = true;
+        stream.weights = round % 3 == 0 ? 1 : 2;
+        Settings settings;
+        settings.max_bins = round % 2 == 0 ? 40 : 0;
+        settings.growth.min_leaf = round % 4 < 2 ? 1 : 12;
+        settings.growth.adjusts_categories = round % 3 == 1;
+        CHECK(agrees_while_forgetting(rng, stream, settings, 80 + rng.integer(200), 400));
+    }
+}
+
+TEST(the_offset_follows_the_rewards_that_remain) {
+    for (const double first : {0.1, -3.0}) {
+        IncrementalTree tree(Growth{}, 0);
+        tree.set_kinds({Kind::number});
+        Log log;
+        for (int row = 0; row < 12; ++row) {
+            const Values context{static_cast<double>(row % 4)};
+            const double reward = row == 0 ? first : 1e9 + row % 4;
+            tree.learn(context, reward, 1);
+            log.add(context, reward, 1);
+        }
+        forget_one(tree, log);
+        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, {})));
+        CHECK(tree.as_tree().n_leaves() == 4);
     }
 }

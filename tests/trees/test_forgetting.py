@@ -182,7 +182,9 @@ def test_without_a_row_there_is_nothing_to_forget() -> None:
     assert tree.predict({"a": 1}) == 0
 
 
-@pytest.mark.parametrize(("renewed_at", "forgotten"), [(3, 0), (2, 1), (0, 0), (1, 0), (2, 5)])
+@pytest.mark.parametrize(
+    ("renewed_at", "forgotten"), [(3, 0), (2, 1), (0, 0), (1, 0), (2, 5), (2, 2**63)]
+)
 def test_a_forged_state_is_refused(renewed_at: int, forgotten: int) -> None:
     tree = bt.IncrementalTree()
     tree.learn_many([[1], [2]], [0, 1])

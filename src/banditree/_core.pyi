@@ -196,6 +196,22 @@ class IncrementalTree:
         ]
         | None,
     ) -> None: ...
+    def forget(self) -> None: ...
+    def restore(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        renewed_at: int,
+        forgotten: int,
+    ) -> None: ...
     def predict_one(
         self,
         context: Annotated[
@@ -217,6 +233,8 @@ class IncrementalTree:
         Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        int,
+        int,
     ]: ...
     @property
     def n_rows(self) -> int: ...

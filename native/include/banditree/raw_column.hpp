@@ -10,6 +10,7 @@ namespace banditree {
 class RawColumn {
  public:
     void push(double value);
+    void drop_first(std::size_t n);
     double at(std::size_t row) const;
     std::size_t size() const;
     std::size_t bytes() const;

@@ -86,13 +86,15 @@ class EnginePlayer(StrictPlayer):
                     growth
                     | {"exponential": draw.chance(0.5), "prior": draw.chance(0.5)}
                     | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
-                    | {"patience": size(draw, 1 + draw.below(9))},
+                    | {"patience": size(draw, 1 + draw.below(9))}
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))},
                 ),
                 (
                     "OnlineTreeBootstrap",
                     growth
                     | prior
                     | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))}
                     | {"replicas": size(draw, 1 + draw.below(9)), "seed": seed},
                 ),
                 (

@@ -156,6 +156,15 @@ def test_replicas_count_the_window_between_refreshes(reward: str) -> None:
             assert (root["n"], root["mean"]) == (len(own), pytest.approx(own.mean()))
 
 
+@pytest.mark.parametrize(
+    "make", [bt.TreeHeuristic, bt.TreeBootstrap, partial(bt.OnlineTreeBootstrap, replicas=2)]
+)
+def test_rewards_that_have_left_leave_no_rounding(make: Any) -> None:
+    policy = make(["golf", "tennis"], reward="continuous", window=1)
+    policy.learn_many([{}] * 4, ["golf", "golf", "tennis", "tennis"], [0.1, 0, 1e9 / 3, 0])
+    assert policy._core.spread == (2, 0, 0, 0, 0)
+
+
 REWARDS = st.lists(st.tuples(st.sampled_from(ARMS), st.integers(-3, 9)), max_size=40)
 
 

@@ -21,8 +21,17 @@ class RewardWindows {
         spread_.add(reward);
         if (window_ == 0) return;
         const std::optional<double> left = windows_[arm].push(reward, window_);
-        if (!left) return;
-        spread_.remove(*left);
+        if (left) remove(*left);
+    }
+    Spread& spread() { return spread_; }
+    const Spread& spread() const { return spread_; }
+
+ private:
+    void remove(double reward) {
+        const double before = spread_.squared_error;
+        spread_.remove(reward);
+        // What is left may be rounding only, and a law of rewards would take it for their scale.
+        if (spread_.squared_error < kCancelled * before) return count_again();
         spread_.lowest = std::numeric_limits<double>::infinity();
         spread_.highest = -spread_.lowest;
         for (const RewardWindow& window : windows_) {
@@ -31,10 +40,13 @@ class RewardWindows {
             spread_.highest = std::max(spread_.highest, window.highest());
         }
     }
-    Spread& spread() { return spread_; }
-    const Spread& spread() const { return spread_; }
+    void count_again() {
+        spread_ = {};
+        for (const RewardWindow& window : windows_)
+            for (const double reward : window.rewards()) spread_.add(reward);
+    }
 
- private:
+    static constexpr double kCancelled = 1e-6;
     std::size_t window_;
     Spread spread_;
     std::vector<RewardWindow> windows_;  // of each arm; without a window, they stay empty

@@ -98,6 +98,20 @@ auto decide_many(Engine& engine, const DoubleMatrix& contexts, const IntArray& e
     return banditree::to_numpy(std::move(chosen));
 }
 
+// Of engines whose arms may keep the last rows only.
+template <class Engine>
+void restore(Engine& engine, std::int64_t arm, const DoubleMatrix& contexts,
+             const DoubleArray& rewards, std::size_t n_learned) {
+    const std::uint32_t id = as_arm(engine, arm);
+    const banditree::Matrix matrix = as_matrix(contexts);
+    check_contexts(matrix, engine.kinds());
+    check_length(rewards.shape(0), matrix.rows, "rewards");
+    for (const double reward : as_span(rewards)) check_reward(reward);
+    if (engine.rows(id).n_rows() > 0 || !engine.window().allows(matrix.rows, n_learned))
+        throw std::invalid_argument("the arm cannot be restored");
+    engine.restore(id, matrix, as_span(rewards), n_learned);
+}
+
 using SpreadValues = std::tuple<double, double, double, double, double>;
 
 template <class Engine>

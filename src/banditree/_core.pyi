@@ -281,6 +281,22 @@ def win_shares(
     The share of all combinations of one value per arm in which the arm's value is the largest; ties share evenly.
     """
 
+class RewardWindow:
+    """The last rewards of an arm."""
+
+    def __init__(self) -> None: ...
+    def push(self, reward: float, most: int) -> float | None:
+        """
+        Take in a reward; return the one that falls out if there are more than `most` then.
+        """
+
+    def __len__(self) -> int: ...
+    def rewards(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """From the oldest on."""
+
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest."""
+
 class TreeHeuristic:
     def __init__(
         self,
@@ -422,6 +438,7 @@ class TreeBootstrap:
         pruning: str | None,
         prior: bool,
         patience: int,
+        window: int | None,
     ) -> None: ...
     def decide(
         self,
@@ -562,6 +579,7 @@ class OnlineTreeBootstrap:
         failures: float,
         replicas: int,
         refresh: float,
+        window: int | None,
         seed: int,
     ) -> None: ...
     def decide(
@@ -585,6 +603,18 @@ class OnlineTreeBootstrap:
         ],
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def restore(
+        self,
+        arm: int,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_learned: int,
+    ) -> None: ...
     def predictions(
         self,
         arm: int,

@@ -60,11 +60,13 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
             "TreeHeuristic": growth | prior | refresh | window,
             "TreeBootstrap": growth
             | cold
+            | window
             | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
             | {"weights": draw.mostly(draw.one_of(("multinomial", "exponential")))},
             "OnlineTreeBootstrap": growth
             | prior
             | refresh
+            | window
             | {"replicas": size(draw, 1 + draw.below(9))},
             "BanditForest": tree
             | {"delta": delta, "epsilon": draw.mostly((0.4, 0.8)), "radius": draw.mostly(0.25)},

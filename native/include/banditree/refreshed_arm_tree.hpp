@@ -8,6 +8,7 @@
 
 #include "banditree/arm_tree.hpp"
 #include "banditree/counted_tree.hpp"
+#include "banditree/row_window.hpp"
 
 namespace banditree {
 
@@ -48,8 +49,7 @@ class RefreshedArmTree : public ArmTree {
     void take_rows(const Matrix& contexts, std::span<const double> rewards);
     void learn_beyond_window(const Matrix& contexts, std::span<const double> rewards);
     void learn_window_only();
-    // Rows at the beginning that no longer count.
-    std::size_t excess() const;
+    RowWindow window() const { return {settings_.window, settings_.refresh}; }
     void count_rows();
 
     RowStore rows_;

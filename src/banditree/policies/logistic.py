@@ -11,6 +11,7 @@ from banditree.policies.penalty import (
     add_outer,
     fold_ids,
     penalties,
+    remove_outer,
     symmetric_inverse,
 )
 from banditree.types import FloatArray
@@ -71,6 +72,13 @@ class Logistic:
         self._gradient += (chance - reward) * x
         add_outer(self._inverse, x, chance * (1 - chance))
         self._settle(rows, rewards)
+
+    def forget(self, x: FloatArray, reward: float, rows: FloatArray) -> None:
+        """Leave out a row that was there before; `rows` are the others; `add` follows."""
+        chance = float(sigmoid(x @ self._point))
+        self._gradient -= (chance - reward) * x
+        if remove_outer(self._inverse, x, chance * (1 - chance)) is None:
+            self._compute_inverse(rows)
 
     def restart(self, start: FloatArray, rows: FloatArray, rewards: FloatArray) -> None:
         """Solve again, for other rows than before, from a point that is near the solution."""

@@ -165,9 +165,9 @@ class TreePolicy(Policy[A]):
         return arrays
 
     def _restore(self, arrays: Arrays) -> None:
-        for arm in range(len(self._arms)):
+        for arm, learned in enumerate(self._counts):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
-            self._core.learn_many(np.full(len(rows), arm, dtype=np.int64), rows, rewards)
+            self._core.restore(arm, rows, rewards, learned)
         self._core.spread = tuple(arrays["spread"].tolist())
 
     def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:

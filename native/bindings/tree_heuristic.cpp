@@ -71,8 +71,8 @@ void bind_tree_heuristic(nb::module_& m) {
         .def("decide_greedily", &decide_greedily, "context"_a.noconvert(), "eligible"_a.noconvert(),
              "random"_a)
         .def("evidence", &evidence, "context"_a.noconvert(), "eligible"_a.noconvert())
-        .def("restore", &restore<TreeHeuristic>, "arm"_a, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
-             "n_learned"_a)
+        .def("restore", &restore<TreeHeuristic>, "arm"_a, "contexts"_a.noconvert(),
+             "rewards"_a.noconvert(), "n_learned"_a)
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def(

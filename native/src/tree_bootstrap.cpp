@@ -100,9 +100,9 @@ void TreeBootstrap::learn_window_only(Arm& arm) {
     first.n_features = last.n_features;
     if (n_made_up() > 0)
         for (const double reward : made_up()) {
-            first.contexts.insert(first.contexts.end(), last.contexts.begin(),
-                                  last.contexts.begin() +
-                                      static_cast<std::ptrdiff_t>(last.n_features));
+            first.contexts.insert(
+                first.contexts.end(), last.contexts.begin(),
+                last.contexts.begin() + static_cast<std::ptrdiff_t>(last.n_features));
             first.rewards.push_back(reward);
         }
     last.contexts.insert(last.contexts.begin(), first.contexts.begin(), first.contexts.end());
@@ -248,8 +248,7 @@ std::vector<double> TreeBootstrap::kept_draws(std::uint32_t id, const double* co
     const std::size_t n_rows = arm.rows.n_rows() - excess(arm);
     // Of few rows, each counts.
     std::size_t grown_at = std::min(n_rows, kKeptFrom);
-    while (next_growth(grown_at, kKeptFor) <= n_rows)
-        grown_at = next_growth(grown_at, kKeptFor);
+    while (next_growth(grown_at, kKeptFor) <= n_rows) grown_at = next_growth(grown_at, kKeptFor);
     if (arm.kept_of != grown_at) keep(arm, grown_at, stream.child(grown_at));
     std::vector<double> predictions;
     for (const Tree& tree : arm.kept) predictions.push_back(tree.leaf_of(context).mean);

@@ -423,7 +423,7 @@ def test_intervals_are_those_of_a_policy_without_made_up_observations() -> None:
 
 
 def test_kept_resamples_follow_from_the_observations() -> None:
-    """Bins are made anew at 147 rows, two of them made up; kept trees are those of 144 till then."""
+    """Bins are made anew at 147 rows, two of them made up; till then trees of 144 are kept."""
     stream = mixed_stream(600)
     policy = bt.TreeBootstrap(ARMS, seed=3)
     for context, arm, reward in stream:

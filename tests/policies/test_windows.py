@@ -131,7 +131,9 @@ def test_no_resample_has_a_forgotten_observation(reward: str, cold_start: str) -
             continue
         fresh = refitted(policy, plain, n, window, **options)
         for arm, name in enumerate(ARMS):
-            draws = [e._core.draws(arm, np.empty(0), 2, _core.Generator(n)) for e in (policy, fresh)]
+            draws = [
+                e._core.draws(arm, np.empty(0), 2, _core.Generator(n)) for e in (policy, fresh)
+            ]
             assert draws[0] == pytest.approx(draws[1])
             assert policy.tree(name).to_dict()["n"] == fresh.tree(name).to_dict()["n"]
         intervals = [each.explain({})["golf"].interval for each in (policy, fresh)]

@@ -98,8 +98,8 @@ class TreeBootstrap {
     // What is still to be done for an arm in a batch: what comes before the last of its kind would
     // be forgotten.
     struct Plan {
-        std::size_t settle_at = 0;    // at so many rows of the store
-        std::size_t relearn_at = 0;   // at so many rows of the store; 0: never
+        std::size_t settle_at = 0;   // at so many rows of the store
+        std::size_t relearn_at = 0;  // at so many rows of the store; 0: never
     };
 
     Plan plan(const Arm& arm, std::size_t n_more) const;

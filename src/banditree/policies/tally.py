@@ -34,7 +34,9 @@ class Tally:
         self.n, self.total, self.squared_error = np.zeros((3, n_arms))
         self.lowest = self.highest = 0.0  # of all rewards
         self._window = window
-        self._last = [_core.RewardWindow() for _ in range(n_arms)]  # without a window, they stay empty
+        self._last = [
+            _core.RewardWindow() for _ in range(n_arms)
+        ]  # without a window, they stay empty
 
     @property
     def mean(self) -> FloatArray:

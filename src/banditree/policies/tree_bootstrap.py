@@ -131,9 +131,10 @@ class TreeBootstrap(TreePolicy[A]):
 
         By default the trees on resamples are kept from call to call, for all contexts, and grown
         anew each time an arm's observations, beyond a hundred, have grown by 5 %, or 5 % of its
-        window are new: up to 4096 of them while these are few, 256 from a thousand on. Such a call takes a fraction of a
-        millisecond, and the one at which trees are grown anew as long as some hundred decisions.
-        With `draws`, all are fitted in the call, to the observations as they are.
+        window are new: up to 4096 of them while these are few, 256 from a thousand on. Such a call
+        takes a fraction of a millisecond, and the one at which trees are grown anew as long as some
+        hundred decisions. With `draws`, all are fitted in the call, to the observations as they
+        are.
         """
         if draws is not None:
             check_whole("draws", draws, 1)

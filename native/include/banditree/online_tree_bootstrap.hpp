@@ -60,6 +60,11 @@ class OnlineTreeBootstrap {
     }
     Spread& spread() { return spread_; }
 
+    void write(ByteWriter& out) const;
+    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
+    // having changed nothing, on what none has written.
+    void read(ByteReader& in);
+
  private:
     struct Replica {
         CountedTree tree;
@@ -90,6 +95,7 @@ class OnlineTreeBootstrap {
     void learn_rows(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards);
     Plan plan(const Arm& arm, std::size_t first) const;
     void toss_coins(std::uint32_t arm, std::size_t n_rows);
+    void read_arm(ByteReader& in, std::uint32_t arm);
     void grow_anew(Arm& arm, std::uint32_t replica);
     void count_rows(Arm& arm);
     static double alpha_of(const Arm& arm);

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "banditree/state.hpp"
+
 namespace banditree {
 
 class RawColumn {
@@ -15,6 +17,17 @@ class RawColumn {
     std::size_t bytes() const;
     bool empty_of_values() const;  // nothing but missing values
     std::vector<double> first(std::size_t n) const;
+
+    // What there is in a column.
+    struct Range {
+        double lowest;  // above `highest` if all values are missing
+        double highest;
+        bool some_missing;
+        bool whole;  // no value has a fraction
+    };
+    Range range() const;
+    void write(ByteWriter& out) const;
+    static RawColumn read(ByteReader& in);
 
  private:
     void widen();

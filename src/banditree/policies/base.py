@@ -278,8 +278,11 @@ class Policy(Foundation[A]):
             self._random = fresh_generator() if self.seed is None else _core.Generator(self.seed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy to a file, all or nothing; `banditree.load` reads it."""
-        files.write(path, self._pack())
+        """Write the policy to a file, all or nothing; `banditree.load` reads it.
+
+        Decisions wait while the policy is copied, not while it is written.
+        """
+        files.write(path, files.seal(self._frame()))
 
     def __repr__(self) -> str:
         shown = []

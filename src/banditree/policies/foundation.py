@@ -112,6 +112,10 @@ class Foundation(Beliefs, Generic[A]):
         return {}
 
     def _pack(self) -> bytes:
+        return b"".join(files.seal(self._frame()))
+
+    def _frame(self) -> files.Parts:
+        """Return a copy of the policy; what takes longer than copying needs no lock."""
         with self._lock:
             apart = {"arms", "features", *self._objects()}
             names = [name for name in parameters_of(type(self)) if name not in apart]
@@ -128,7 +132,7 @@ class Foundation(Beliefs, Generic[A]):
                 # Another process must not draw the same numbers, unless there is a seed.
                 "process": process_token() if self.seed is None else None,
             }
-            return files.pack(header, self._state())
+            return files.frame(header, self._state())
 
     @classmethod
     def _unpack(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:

@@ -124,7 +124,7 @@ class TreeHeuristic(TreePolicy[A]):
         counts, total, errors = self._core.evidence(row, eligible)
         return Evidence(counts, total, errors, overall)
 
-    def _restore(self, arrays: Arrays) -> None:
+    def _learn_again(self, arrays: Arrays) -> None:
         for arm, learned in enumerate(self._counts):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
             self._core.restore(arm, rows, rewards, learned)

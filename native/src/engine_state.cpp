@@ -1,0 +1,143 @@
+// Engines as bytes. Each is read into a new one first, so that an error leaves the engine as it was.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "banditree/online_tree_bootstrap.hpp"
+#include "banditree/tree_bootstrap.hpp"
+#include "banditree/tree_heuristic.hpp"
+
+namespace banditree {
+
+namespace {
+
+using Reader = ByteReader;
+
+void write_kinds(ByteWriter& out, const std::vector<Kind>& kinds) {
+    out.put<std::uint64_t>(kinds.size());
+    for (const Kind kind : kinds) out.put<std::uint8_t>(kind == Kind::category);
+}
+
+std::vector<Kind> read_kinds(Reader& in) {
+    std::vector<Kind> kinds(in.length(1));
+    for (Kind& kind : kinds) kind = in.flag() ? Kind::category : Kind::number;
+    return kinds;
+}
+
+}  // namespace
+
+void TreeHeuristic::write(ByteWriter& out) const {
+    write_kinds(out, kinds_);
+    spread_.write(out);
+    out.put<std::uint64_t>(arms_.size());
+    for (const auto& arm : arms_) arm->write(out);
+}
+
+void TreeHeuristic::read(ByteReader& in) {
+    TreeHeuristic fresh(settings_, posterior_);
+    fresh.kinds_ = read_kinds(in);
+    fresh.spread_ = Spread::read(in);
+    for (std::size_t n = in.length(1); n > 0; --n) {
+        ArmTree& arm = *fresh.arms_.emplace_back(ArmTree::make(settings_));
+        arm.read(in);
+        Reader::require(arm.rows().kinds() == fresh.kinds_);
+        RewardWindow& window = fresh.windows_.emplace_back();
+        const std::size_t kept = std::min(settings_.window, arm.n_rows());
+        for (std::size_t row = arm.n_rows() - kept; row < arm.n_rows(); ++row)
+            window.push(arm.rows().reward(row), kept);
+    }
+    in.finish();
+    kinds_ = std::move(fresh.kinds_);
+    spread_ = fresh.spread_;
+    arms_ = std::move(fresh.arms_);
+    windows_ = std::move(fresh.windows_);
+}
+
+void OnlineTreeBootstrap::write(ByteWriter& out) const {
+    write_kinds(out, kinds_);
+    spread_.write(out);
+    out.put<std::uint64_t>(arms_.size());
+    for (const Arm& arm : arms_) {
+        arm.rows.write(out);
+        arm.price.write(out);
+        out.put<std::uint64_t>(arm.replicas.size());
+        for (const Replica& replica : arm.replicas) {
+            out.put<std::uint64_t>(replica.grown_at);
+            replica.tree.write(out);
+        }
+    }
+}
+
+void OnlineTreeBootstrap::read(ByteReader& in) {
+    OnlineTreeBootstrap fresh(settings_);
+    fresh.kinds_ = read_kinds(in);
+    fresh.spread_ = Spread::read(in);
+    const std::size_t n_arms = in.length(1);
+    for (std::uint32_t id = 0; id < n_arms; ++id) {
+        fresh.arms_.emplace_back(settings_.max_bins);
+        fresh.read_arm(in, id);
+    }
+    in.finish();
+    kinds_ = std::move(fresh.kinds_);
+    spread_ = fresh.spread_;
+    arms_ = std::move(fresh.arms_);
+}
+
+// Who takes which row follows from the seed.
+void OnlineTreeBootstrap::read_arm(ByteReader& in, std::uint32_t id) {
+    Arm& arm = arms_[id];
+    arm.rows = RowStore::read(in, settings_.max_bins);
+    Reader::require(arm.rows.kinds() == kinds_);
+    arm.price = LeafPrice::read(in, arm.rows.n_rows());
+    arm.counted = arm.rows.n_rows();
+    arm.offset = arm.rows.data().offset;
+    toss_coins(id, arm.counted);
+    Reader::require(in.length(1) == settings_.n_replicas);
+    arm.replicas.resize(settings_.n_replicas);
+    for (std::uint32_t i = 0; i < settings_.n_replicas; ++i) {
+        Replica& replica = arm.replicas[i];
+        for (std::size_t row = 0; row < arm.counted; ++row) replica.n_rows += takes(arm, i, row);
+        replica.grown_at = static_cast<std::size_t>(
+            in.between<std::uint64_t>(replica.n_rows > 0, replica.n_rows));
+        replica.tree = CountedTree::read(in, arm.rows);
+        Reader::require(replica.tree.is_planted() == (replica.n_rows > 0));
+        Reader::require(replica.tree.n_counted() == replica.n_rows);
+    }
+}
+
+void TreeBootstrap::write(ByteWriter& out) const {
+    write_kinds(out, kinds_);
+    spread_.write(out);
+    out.put<std::uint64_t>(arms_.size());
+    for (const Arm& arm : arms_) {
+        arm.rows.write(out);
+        out.put(arm.standing.failures);
+        out.put<std::uint8_t>(arm.standing.settled);
+        out.put(arm.standing.alpha);
+        out.put<std::uint64_t>(arm.validated_at);
+    }
+}
+
+void TreeBootstrap::read(ByteReader& in) {
+    std::vector<Kind> kinds = read_kinds(in);
+    const Spread spread = Spread::read(in);
+    std::vector<Arm> arms;
+    for (std::size_t n = in.length(1); n > 0; --n) {
+        Arm& arm = arms.emplace_back(settings_.max_bins);
+        arm.rows = RowStore::read(in, settings_.max_bins);
+        Reader::require(arm.rows.kinds() == kinds);
+        arm.standing.failures = in.get<std::uint32_t>();
+        arm.standing.settled = in.flag();
+        arm.standing.alpha = in.between(0.0, std::numeric_limits<double>::infinity());
+        const std::size_t n_rows = arm.rows.n_rows();
+        arm.validated_at =
+            static_cast<std::size_t>(in.between<std::uint64_t>(n_rows > 0, n_rows));
+    }
+    in.finish();
+    kinds_ = std::move(kinds);
+    spread_ = spread;
+    arms_ = std::move(arms);
+}
+
+}  // namespace banditree

@@ -124,7 +124,7 @@ auto dump(const Engine& engine) {
     std::size_t n_bytes = 1 << 20;
     for (std::uint32_t arm = 0; arm < engine.n_arms(); ++arm)
         n_bytes += engine.rows(arm).value_bytes();
-    out.reserve(n_bytes);
+    out.reserve(n_bytes + n_bytes / 2);
     engine.write(out);
     return banditree::to_numpy(out.take());
 }

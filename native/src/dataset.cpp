@@ -145,7 +145,7 @@ std::uint32_t edges_below(std::span<const double> edges, double value) {
     const double* first = edges.data();
     for (std::size_t n = edges.size(); n > 0;) {
         const std::size_t half = (n + 1) / 2;
-        first += first[half - 1] < value ? half : 0;
+        first += half * static_cast<std::size_t>(first[half - 1] < value);
         n -= half;
     }
     return static_cast<std::uint32_t>(first - edges.data());

@@ -1,4 +1,5 @@
-// Engines as bytes. Each is read into a new one first, so that an error leaves the engine as it was.
+// Engines as bytes. Each is read into a new one first, so that an error leaves the engine as it
+// was.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,6 +26,13 @@ std::vector<Kind> read_kinds(Reader& in) {
     return kinds;
 }
 
+// Rows that an engine with these features and this posterior can have.
+void check_rows(const RowStore& rows, const std::vector<Kind>& kinds, const Posterior& posterior) {
+    Reader::require(rows.kinds() == kinds);
+    if (posterior.binary && rows.n_rows() > 0)
+        Reader::require(rows.lowest_reward() >= 0 && rows.highest_reward() <= 1);
+}
+
 }  // namespace
 
 void TreeHeuristic::write(ByteWriter& out) const {
@@ -41,7 +49,7 @@ void TreeHeuristic::read(ByteReader& in) {
     for (std::size_t n = in.length(1); n > 0; --n) {
         ArmTree& arm = *fresh.arms_.emplace_back(ArmTree::make(settings_));
         arm.read(in);
-        Reader::require(arm.rows().kinds() == fresh.kinds_);
+        check_rows(arm.rows(), fresh.kinds_, posterior_);
         RewardWindow& window = fresh.windows_.emplace_back();
         const std::size_t kept = std::min(settings_.window, arm.n_rows());
         for (std::size_t row = arm.n_rows() - kept; row < arm.n_rows(); ++row)
@@ -88,7 +96,7 @@ void OnlineTreeBootstrap::read(ByteReader& in) {
 void OnlineTreeBootstrap::read_arm(ByteReader& in, std::uint32_t id) {
     Arm& arm = arms_[id];
     arm.rows = RowStore::read(in, settings_.max_bins);
-    Reader::require(arm.rows.kinds() == kinds_);
+    check_rows(arm.rows, kinds_, settings_.posterior);
     arm.price = LeafPrice::read(in, arm.rows.n_rows());
     arm.counted = arm.rows.n_rows();
     arm.offset = arm.rows.data().offset;
@@ -98,8 +106,8 @@ void OnlineTreeBootstrap::read_arm(ByteReader& in, std::uint32_t id) {
     for (std::uint32_t i = 0; i < settings_.n_replicas; ++i) {
         Replica& replica = arm.replicas[i];
         for (std::size_t row = 0; row < arm.counted; ++row) replica.n_rows += takes(arm, i, row);
-        replica.grown_at = static_cast<std::size_t>(
-            in.between<std::uint64_t>(replica.n_rows > 0, replica.n_rows));
+        replica.grown_at =
+            static_cast<std::size_t>(in.between<std::uint64_t>(replica.n_rows > 0, replica.n_rows));
         replica.tree = CountedTree::read(in, arm.rows);
         Reader::require(replica.tree.is_planted() == (replica.n_rows > 0));
         Reader::require(replica.tree.n_counted() == replica.n_rows);
@@ -131,8 +139,7 @@ void TreeBootstrap::read(ByteReader& in) {
         arm.standing.settled = in.flag();
         arm.standing.alpha = in.between(0.0, std::numeric_limits<double>::infinity());
         const std::size_t n_rows = arm.rows.n_rows();
-        arm.validated_at =
-            static_cast<std::size_t>(in.between<std::uint64_t>(n_rows > 0, n_rows));
+        arm.validated_at = static_cast<std::size_t>(in.between<std::uint64_t>(n_rows > 0, n_rows));
     }
     in.finish();
     kinds_ = std::move(kinds);

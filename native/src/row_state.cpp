@@ -55,10 +55,17 @@ void RawColumn::write(ByteWriter& out) const {
 RawColumn RawColumn::read(ByteReader& in) {
     RawColumn column;
     switch (in.between<std::uint8_t>(0, 3)) {
-        case 0: column.cells_ = in.array<std::int8_t>(); break;
-        case 1: column.cells_ = in.array<std::int16_t>(); break;
-        case 2: column.cells_ = in.array<std::int32_t>(); break;
-        default: column.cells_ = in.array<double>();
+        case 0:
+            column.cells_ = in.array<std::int8_t>();
+            break;
+        case 1:
+            column.cells_ = in.array<std::int16_t>();
+            break;
+        case 2:
+            column.cells_ = in.array<std::int32_t>();
+            break;
+        default:
+            column.cells_ = in.array<double>();
     }
     return column;
 }

@@ -1,5 +1,5 @@
-// Trees as bytes. What is read may be forged: a walk must end in a leaf, and what a leaf counts must
-// be possible.
+// Trees as bytes. What is read may be forged: a walk must end in a leaf, and what a leaf counts
+// must be possible.
 #include <algorithm>
 #include <cmath>
 #include <limits>

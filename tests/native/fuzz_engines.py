@@ -236,9 +236,18 @@ class EnginePlayer(StrictPlayer):
             contexts = draw.mostly(draw.matrix(n, kept.contexts))
             rewards = draw.mostly(draw.rewards(n))
             self.on_engine(kept, "restore", arm, contexts, rewards, draw.mostly(standing))
+        elif hasattr(kept.thing, "load"):
+            self.loads(kept)
         if draw.chance(0.1):
             name = f"_core.{type(kept.thing).__name__}"
             self.call(name, draw.one_of((copy.copy, copy.deepcopy, roundtrip)), kept.thing)
+
+    def loads(self, kept: Kept) -> None:
+        """Loads a dump, of which some bytes may be others."""
+        state = self.on_engine(kept, "dump")
+        for _ in range(self.draw.below(3)):
+            state[self.draw.below(len(state))] ^= 1 << self.draw.below(8)
+        self.on_engine(kept, "load", self.draw.mostly(state, 0.1))
 
     def functions(self) -> None:
         draw = self.draw

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from golden import make
 
 import banditree as bt
 from banditree.policies import files
+from golden import make
 
 CASES = [
     pytest.param(path, id=f"{path.parent.name}-{path.stem}")

@@ -222,7 +222,7 @@ class Encoder(Schema):
         self._category_codes = None
 
     def _pending(self, fresh: list[Feature], drafts: list[Draft], named: bool) -> Pending:
-        return Pending(self._features, fresh, drafts, named, self._version)
+        return Pending(fresh, drafts, named, self._version)
 
     def _new(self, name: FeatureName) -> Feature:
         return Feature(name, "category" if name in self.categorical else "unknown")

@@ -201,7 +201,7 @@ class Policy(Foundation[A]):
     def expected_rewards_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None
     ) -> FloatArray:
-        """Return `expected_rewards` of each context, in columns as `propensities_many`.
+        """Return `expected_rewards` of each context, in the columns of `propensities_many`.
 
         NaN for arms that are not eligible.
         """
@@ -271,7 +271,7 @@ class Policy(Foundation[A]):
         Parameters
         ----------
         seed
-            As for the constructor; None for one that nobody can know.
+            As for the constructor; None for an unpredictable one.
         """
         with self._lock:
             self._set_parameter("seed", as_seed(seed))

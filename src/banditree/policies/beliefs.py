@@ -18,7 +18,7 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
 class Beliefs(ABC):
-    """What a policy believes: the methods that every policy fills in, and those it may.
+    """What a policy believes: the methods that every policy must fill in, and those that it may.
 
     Arms reach them as indices, contexts as float64 rows (see `Policy`).
     """

@@ -27,7 +27,7 @@ def process_token() -> str:
 
 
 def fresh_generator() -> _core.Generator:
-    """Return a random stream that nobody can know."""
+    """Return an unpredictable random stream."""
     return _core.Generator(secrets.randbits(64))
 
 

@@ -30,9 +30,9 @@ ARRAYS = ("n", "due", "penalty", "moments", "cross", "squares", "inverse", "thet
 class Ridge:
     """θ = (X'X + Λ)⁻¹X'r and (X'X + Λ)⁻¹ for each arm, X its rows, standardised.
 
-    Rows are not kept, but their moments before standardising, per arm and fold of the
-    cross-validation: from these all follows for any scale. Between changes of scale and penalty,
-    an observation is a rank-one update.
+    It does not keep rows but their moments before standardising, per arm and fold of the
+    cross-validation; everything follows from these, for any scale. Between changes of scale and
+    penalty, an observation is a rank-one update.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class Ridge:
     regularization
         The penalty, or "cv".
     centred
-        Whether r counts from `centre`, the mean of all rewards, renewed with the scale. Otherwise
-        that is 0.
+        Whether r is measured from `centre`, the mean of all rewards, which is renewed with the
+        scale; otherwise `centre` is 0.
     """
 
     def __init__(
@@ -164,7 +164,8 @@ class Ridge:
 def _used(gram: FloatArray) -> NDArray[np.int64]:
     """Return the columns in which some row of an arm is not 0, and the constant.
 
-    The others have coefficients of 0. They are many where categories are, for most arms see few.
+    The others have coefficients of 0. With categories there are many of them, since most arms see
+    few categories.
     """
     used = gram.diagonal() > 0
     used[0] = True

@@ -1,4 +1,4 @@
-"""What the policies share that keep trees in the native core."""
+"""What is common to the policies that keep trees in the native core."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence

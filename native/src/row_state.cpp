@@ -41,10 +41,42 @@ RawColumn::Range range_of(const std::vector<Cell>& cells) {
     }
 }
 
+// Whole numbers in a short range: each number of the range is encoded once, and then looked up.
+template <class Cell>
+Feature encode_by_lookup(const std::vector<Cell>& cells, double lowest, double highest,
+                         std::vector<double> edges) {
+    const auto low = static_cast<std::int32_t>(lowest);
+    std::vector<double> numbers{std::numeric_limits<double>::quiet_NaN()};
+    for (double number = lowest; number <= highest; ++number) numbers.push_back(number);
+    Feature feature = encode_column_on(numbers, std::move(edges));
+    std::vector<std::uint32_t> code_of(numbers.size()), slots(cells.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) code_of[i] = feature.codes.at(i);
+    std::transform(cells.begin(), cells.end(), slots.begin(), [low](Cell cell) {
+        const bool missing = cell == std::numeric_limits<Cell>::min();
+        return missing ? 0 : static_cast<std::uint32_t>(cell - low) + 1;
+    });
+    feature.codes.assign(slots, code_of, feature.n_codes);
+    return feature;
+}
+
 }  // namespace
 
 RawColumn::Range RawColumn::range() const {
     return std::visit([](const auto& cells) { return range_of(cells); }, cells_);
+}
+
+Feature RawColumn::encode_on(std::vector<double> edges) const {
+    const Range found = range();
+    const bool short_range = found.highest - found.lowest < static_cast<double>(size());
+    return std::visit(
+        [&](const auto& cells) {
+            using Cell = typename std::decay_t<decltype(cells)>::value_type;
+            if constexpr (std::is_integral_v<Cell>)
+                if (short_range)
+                    return encode_by_lookup(cells, found.lowest, found.highest, std::move(edges));
+            return encode_column_on(first(size()), std::move(edges));
+        },
+        cells_);
 }
 
 void RawColumn::write(ByteWriter& out) const {
@@ -133,7 +165,7 @@ void RowStore::read_column(ByteReader& in, Kind kind) {
         Reader::require(edges.size() < max_bins_);
         for (std::size_t i = 0; i < edges.size(); ++i)
             Reader::require(std::isfinite(edges[i]) && (i == 0 || edges[i - 1] < edges[i]));
-        data_.features.push_back(encode_column_on(column.first(n_rows()), std::move(edges)));
+        data_.features.push_back(column.encode_on(std::move(edges)));
     }
     kinds_.push_back(kind);
     columns_.push_back(std::move(column));

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "banditree/dataset.hpp"
 #include "banditree/state.hpp"
 
 namespace banditree {
@@ -26,6 +27,8 @@ class RawColumn {
         bool whole;  // no value has a fraction
     };
     Range range() const;
+    // What encode_column_on makes of its values.
+    Feature encode_on(std::vector<double> edges) const;
     void write(ByteWriter& out) const;
     static RawColumn read(ByteReader& in);
 

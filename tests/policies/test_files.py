@@ -65,7 +65,8 @@ def signed(body: bytes) -> bytes:
         (files.MAGIC + bytes(32), "is truncated or damaged"),
         (files.pack(HEADER, ARRAYS) + b"\n", "is truncated or damaged"),
         (signed(b"PK\x03\x04 no archive"), r"cannot be read \(File is not a zip file\)"),
-        (signed(b"too short"), r"cannot be read \(the length is wrong\)"),
+        (signed(b"too short"), "is truncated or damaged"),
+        (signed(b""), "is truncated or damaged"),
         (
             files.pack({**HEADER, "format": 4}, ARRAYS),
             "saved in format 4, but this version of banditree reads formats up to 3; install",

@@ -1,8 +1,8 @@
 """The file that a policy is saved in.
 
 A line that says what it is, the SHA-256 of the rest, then the length of the rest, a header in JSON
-and arrays as they are in memory. Nothing in it is executed when it is read. Format 2 had a zip
-archive in its place.
+and arrays as they are in memory; then what was appended (`appended.py`). Nothing in it is executed
+when it is read. Format 2 had a zip archive in place of length, header and arrays.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,7 +28,7 @@ MAGIC = b"banditree policy\n"
 FORMAT = 3
 _ZIPPED_FORMAT = 2
 _ZIP = b"PK\x03\x04"
-_DIGEST = hashlib.sha256().digest_size
+DIGEST = hashlib.sha256().digest_size
 _LENGTH = 8
 
 Parts: TypeAlias = Sequence[bytes | memoryview]
@@ -61,14 +61,15 @@ def frame(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Part
 def seal(parts: Parts) -> Parts:
     """Return the parts of the file: what it is, a checksum, and what was framed."""
     parts = [_length(sum(map(len, parts))), *parts]
-    return [MAGIC, _digest(*parts), *parts]
+    return [MAGIC, digest_of(*parts), *parts]
 
 
 def _length(n: int) -> bytes:
     return n.to_bytes(_LENGTH, "little")
 
 
-def _digest(*parts: bytes | memoryview) -> bytes:
+def digest_of(*parts: bytes | memoryview) -> bytes:
+    """Return the checksum of all parts, one after the other."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
@@ -77,30 +78,51 @@ def _digest(*parts: bytes | memoryview) -> bytes:
 
 def unpack(data: bytes, source: str) -> Content:
     """Return header and arrays; `source` names the file in errors."""
+    content, size = unpack_first(data, source)
+    if size != len(data):
+        raise _damaged(source)
+    return content
+
+
+def unpack_first(data: bytes, source: str) -> tuple[Content, int]:
+    """Return header and arrays, and where they end."""
     if not data.startswith(MAGIC):
         raise StateError(
             f"{source} is not a saved policy; pass a file that policy.save() has written"
         )
-    start = len(MAGIC) + _DIGEST
+    start = len(MAGIC) + DIGEST
     body = memoryview(data)[start:]
-    if _digest(body) != data[len(MAGIC) : start]:
-        raise StateError(f"{source} is truncated or damaged; load an intact copy")
+    end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
+    # An archive, read as a length, is longer than any file.
+    zipped = body[: len(_ZIP)] == _ZIP and end > len(body)
+    if not zipped:
+        body = body[:end]
+    if digest_of(body) != data[len(MAGIC) : start] or not (zipped or len(body) == end):
+        raise _damaged(source)
+    if zipped:
+        return _readable(_read_zip, bytes(body), source), len(data)
+    return read_framed(body[_LENGTH:], source), start + len(body)
+
+
+def read_framed(content: memoryview, source: str) -> Content:
+    """Return header and arrays of what `frame` has returned."""
+    return _readable(_unframe, content, source)
+
+
+def _damaged(source: str) -> StateError:
+    return StateError(f"{source} is truncated or damaged; load an intact copy")
+
+
+def _readable(read: Callable[[Any], Content], body: bytes | memoryview, source: str) -> Content:
     try:
-        return _read_zip(bytes(body)) if body[: len(_ZIP)] == _ZIP else _read(body)
+        return read(body)
     except StateError:
         raise
     except Exception as error:  # what zipfile and the decompressors raise is no closed list
         raise StateError(f"{source} cannot be read ({error}); load an intact copy") from error
 
 
-def _read(body: memoryview) -> Content:
-    if int.from_bytes(body[:_LENGTH], "little") != len(body) - _LENGTH:
-        raise ValueError("the length is wrong")
-    return unframe(body[_LENGTH:])
-
-
-def unframe(content: memoryview) -> Content:
-    """Return what `frame` was given."""
+def _unframe(content: memoryview) -> Content:
     start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     header = _checked(json.loads(bytes(content[_LENGTH:start])), FORMAT)
     arrays = {}

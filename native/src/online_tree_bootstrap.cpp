@@ -146,12 +146,15 @@ void OnlineTreeBootstrap::grow_anew(Arm& arm, std::uint32_t i) {
     std::vector<std::uint32_t> own;
     for (std::uint32_t row = 0; row < arm.rows.n_rows(); ++row)
         if (takes(arm, i, row)) own.push_back(row);
-    Replica& replica = arm.replicas[i];
-    replica.grown_at = own.size();
-    replica.tree.plant(grow_pruned(arm.rows, own, settings_.growth, alpha_of(arm)));
+    plant(arm, i, own);
     // The others are counted with those of all replicas.
     for (const auto row : own)
-        if (row < arm.counted) replica.tree.count(arm.rows, row);
+        if (row < arm.counted) arm.replicas[i].tree.count(arm.rows, row);
+}
+
+void OnlineTreeBootstrap::plant(Arm& arm, std::uint32_t i, const std::vector<std::uint32_t>& own) {
+    arm.replicas[i].grown_at = own.size();
+    arm.replicas[i].tree.plant(grow_pruned(arm.rows, own, settings_.growth, alpha_of(arm)));
 }
 
 // Counts the rows that have come, and takes out those that count no longer; begins anew if those
@@ -170,24 +173,26 @@ void OnlineTreeBootstrap::count_rows(std::uint32_t id) {
         arm.forgotten = arm.counted = first;
     }
     for (; arm.forgotten < std::min(first, arm.counted); ++arm.forgotten)
-        for (Replica* replica : takers(arm, arm.forgotten)) {
-            replica->tree.uncount(arm.rows, static_cast<std::uint32_t>(arm.forgotten));
-            --replica->n_rows;
+        for (const std::uint32_t i : takers(arm, arm.forgotten)) {
+            arm.replicas[i].tree.uncount(arm.rows, static_cast<std::uint32_t>(arm.forgotten));
+            --arm.replicas[i].n_rows;
         }
     arm.forgotten = first;
     for (arm.counted = std::max(arm.counted, first); arm.counted < arm.rows.n_rows(); ++arm.counted)
-        for (Replica* replica : takers(arm, arm.counted)) {
-            replica->tree.count(arm.rows, static_cast<std::uint32_t>(arm.counted));
-            ++replica->n_rows;
+        for (const std::uint32_t i : takers(arm, arm.counted)) {
+            const auto row = static_cast<std::uint32_t>(arm.counted);
+            // Beyond a full window nothing is grown, and this may be the replica's first row.
+            if (!arm.replicas[i].tree.is_planted()) plant(arm, i, {row});
+            arm.replicas[i].tree.count(arm.rows, row);
+            ++arm.replicas[i].n_rows;
         }
     arm.offset = offset;
 }
 
-std::vector<OnlineTreeBootstrap::Replica*> OnlineTreeBootstrap::takers(Arm& arm,
-                                                                       std::size_t row) const {
-    std::vector<Replica*> takers;
+std::vector<std::uint32_t> OnlineTreeBootstrap::takers(const Arm& arm, std::size_t row) const {
+    std::vector<std::uint32_t> takers;
     for (std::uint32_t i = 0; i < settings_.n_replicas; ++i)
-        if (takes(arm, i, row)) takers.push_back(&arm.replicas[i]);
+        if (takes(arm, i, row)) takers.push_back(i);
     return takers;
 }
 

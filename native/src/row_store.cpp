@@ -143,7 +143,7 @@ void RowStore::retake_rewards() {
 
 void RowStore::replace_first_rewards(std::span<const double> rewards) {
     auto all = rewards_.first(rewards_.size());
-    std::copy(rewards.begin(), rewards.end(), all.begin());
+    std::copy_n(rewards.begin(), std::min(rewards.size(), all.size()), all.begin());
     rewards_ = RawColumn();
     for (const double reward : all) rewards_.push(reward);
     const auto [low, high] = std::minmax_element(all.begin(), all.end());
@@ -161,7 +161,7 @@ void RowStore::renew_bins() {
             renewed = encode_column_on(columns_[f].first(n_rows()), std::move(renewed.values));
         data_.features[f] = std::move(renewed);
     }
-    data_.flags.build(data_.features, n_rows());
+    data_.flags.build(data_.features, renewed_at_, n_rows());
 }
 
 double RowStore::key(std::uint32_t feature, std::uint32_t row) const {
@@ -197,7 +197,7 @@ Dataset RowStore::encode_exactly(const std::vector<std::uint32_t>& rows) const {
         for (std::size_t i = 0; i < rows.size(); ++i) column[i] = columns_[f].at(rows[i]);
         data.features.push_back(encode_column(column, kinds_[f], 0));
     }
-    data.flags.build(data.features, rows.size());
+    data.flags.build(data.features, rows.size(), rows.size());
     return data;
 }
 

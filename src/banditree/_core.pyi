@@ -417,6 +417,17 @@ class TreeHeuristic:
     def edges(self, arm: int) -> list[list[float]]:
         """Of the bins of each number feature."""
 
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
+
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
         """Number, mean, squared error, smallest and largest of all rewards."""
@@ -502,6 +513,17 @@ class TreeBootstrap:
 
     def edges(self, arm: int) -> list[list[float]]:
         """Of the bins of each number feature."""
+
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
@@ -668,6 +690,17 @@ class OnlineTreeBootstrap:
 
     def edges(self, arm: int) -> list[list[float]]:
         """Of the bins of each number feature."""
+
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:

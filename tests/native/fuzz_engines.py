@@ -232,6 +232,8 @@ class EnginePlayer(StrictPlayer):
             self.on_engine(kept, "restore", draw.mostly(state, 0.1))
             if self.record.succeeded > before and len(kinds):
                 self.on_engine(kept, "set_categorical", kinds)
+        elif hasattr(kept.thing, "load") and draw.chance(0.5):
+            self.loads(kept)
         else:
             n, arm = draw.below(20), self.arm(kept)
             standing = (*(draw.mostly(v, 0.05) for v in (draw.below(9), False)), 0.5)
@@ -243,6 +245,13 @@ class EnginePlayer(StrictPlayer):
         if draw.chance(0.1):
             name = f"_core.{type(kept.thing).__name__}"
             self.call(name, draw.one_of((copy.copy, copy.deepcopy, roundtrip)), kept.thing)
+
+    def loads(self, kept: Kept) -> None:
+        """Loads a dump, of which some bytes may be others."""
+        state = self.on_engine(kept, "dump")
+        for _ in range(self.draw.below(3)):
+            state[self.draw.below(len(state))] ^= 1 << self.draw.below(8)
+        self.on_engine(kept, "load", self.draw.mostly(state, 0.1))
 
     def functions(self) -> None:
         draw = self.draw

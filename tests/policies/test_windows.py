@@ -158,6 +158,20 @@ def test_replicas_count_the_window_between_refreshes(reward: str) -> None:
             assert (root["n"], root["mean"]) == (len(own), pytest.approx(own.mean()))
 
 
+def test_a_replica_may_have_its_first_row_between_refreshes() -> None:
+    """Of so short a window, some replicas have no row when its trees are grown."""
+    policy = bt.OnlineTreeBootstrap(["golf"], window=2, refresh=1, replicas=8, seed=1)
+    for n in range(1, 60):
+        policy.learn([n], "golf", n % 3 == 0)
+        last = [number for number in (n - 1, n) if number > 0]
+        members = [policy._core.members(0, number - 1) for number in last]
+        for replica in range(8):
+            own = [n % 3 == 0 for n, taken in zip(last, members, strict=True) if taken[replica]]
+            expected = (sum(own) + 1) / (len(own) + 2) if not own else None
+            told = policy._core.predictions(0, np.array([float(n)]))[replica]
+            assert told == pytest.approx(expected) if expected else 0 < told < 1
+
+
 @pytest.mark.parametrize(
     "make", [bt.TreeHeuristic, bt.TreeBootstrap, partial(bt.OnlineTreeBootstrap, replicas=2)]
 )

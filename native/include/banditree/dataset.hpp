@@ -25,7 +25,8 @@ class CodeColumn {
     // The code of a row is that of its slot.
     void assign(std::span<const std::uint32_t> slots, std::span<const std::uint32_t> code_of,
                 std::uint32_t largest);
-    std::size_t count(std::uint32_t code) const;
+    // How many of the first rows have the code.
+    std::size_t count(std::uint32_t code, std::size_t n_first) const;
     // Sets the bit in the words of the rows that have the code.
     void set_bits(std::uint32_t code, std::uint32_t bit, std::vector<std::uint64_t>& words) const;
     std::uint32_t at(std::size_t row) const;
@@ -68,7 +69,9 @@ class Flags {
         std::vector<std::uint32_t> features;  // of each bit
     };
 
-    void build(const std::vector<Feature>& features, std::size_t n_rows);
+    // The features that are of two codes in the first rows, and of these none that later rows give
+    // up: the same as built from the first rows, then pushing the others.
+    void build(const std::vector<Feature>& features, std::size_t n_first, std::size_t n_rows);
     // After the features have got one more row: adds it, and gives up features that are no longer
     // of two codes.
     void push(const std::vector<Feature>& features, std::span<const std::uint32_t> codes);

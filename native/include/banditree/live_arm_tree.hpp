@@ -20,6 +20,10 @@ class LiveArmTree : public ArmTree {
     const Moments& leaf(const double* context) const override { return tree_.pruned_leaf(context); }
     Tree pruned() const override { return tree_.pruned(); }
 
+    // Rows and price; reading grows the tree again.
+    void write(ByteWriter& out) const override;
+    void read(ByteReader& in) override;
+
  private:
     // Follows the schedule once rows have come.
     void validate();

@@ -69,6 +69,11 @@ class OnlineTreeBootstrap {
     }
     Spread& spread() { return rewards_.spread(); }
 
+    void write(ByteWriter& out) const;
+    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
+    // having changed nothing, on what none has written.
+    void read(ByteReader& in);
+
  private:
     struct Replica {
         CountedTree tree;
@@ -109,8 +114,10 @@ class OnlineTreeBootstrap {
     void toss_coins(std::uint32_t arm, std::size_t n_rows);
     void count_rows(std::uint32_t arm);
     // The replicas that take a row in.
-    std::vector<Replica*> takers(Arm& arm, std::size_t row) const;
+    std::vector<std::uint32_t> takers(const Arm& arm, std::size_t row) const;
+    void read_arm(ByteReader& in, std::uint32_t arm);
     void grow_anew(Arm& arm, std::uint32_t replica);
+    void plant(Arm& arm, std::uint32_t replica, const std::vector<std::uint32_t>& own);
     static double alpha_of(const Arm& arm);
 
     Settings settings_;

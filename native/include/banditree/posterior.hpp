@@ -6,6 +6,7 @@
 #include <span>
 
 #include "banditree/rng.hpp"
+#include "banditree/state.hpp"
 #include "banditree/sums.hpp"
 #include "banditree/winning.hpp"
 
@@ -35,6 +36,11 @@ struct Spread {
         squared_error = n > 0 ? std::max(squared_error - step * (reward - mean), 0.0) : 0;
     }
     double variance() const { return n > 0 ? squared_error / n : 0; }
+    // With others draws would be no numbers, and no arm could lead.
+    bool is_sound() const;
+
+    void write(ByteWriter& out) const;
+    static Spread read(ByteReader& in);
 };
 
 // The rewards of a leaf.

@@ -44,6 +44,9 @@ class RefreshedArmTree : public ArmTree {
     // Gains are those of the last growth.
     Tree pruned() const override { return tree_.current(offset()); }
 
+    void write(ByteWriter& out) const override;
+    void read(ByteReader& in) override;
+
  private:
     void take(std::span<const double> context, double reward, const Refreshes& due);
     void take_rows(const Matrix& contexts, std::span<const double> rewards);

@@ -9,6 +9,7 @@
 
 #include "banditree/dataset.hpp"
 #include "banditree/raw_column.hpp"
+#include "banditree/state.hpp"
 #include "banditree/sums.hpp"
 
 namespace banditree {
@@ -60,6 +61,8 @@ class RowStore {
         return columns_[feature].at(row);
     }
     double reward(std::size_t row) const { return rewards_.at(row); }
+    double lowest_reward() const { return lowest_; }
+    double highest_reward() const { return highest_; }
     Sums sums(std::uint32_t row) const {
         return {data_.weight(row), data_.weight(row) * data_.y[row]};
     }
@@ -75,6 +78,10 @@ class RowStore {
     std::size_t bytes() const;
     std::size_t value_bytes() const;  // of values and rewards alone, in the narrowest types
 
+    // Values and edges of bins; codes follow from them. After `renew` only.
+    void write(ByteWriter& out) const;
+    static RowStore read(ByteReader& in, std::uint32_t max_bins);
+
  private:
     bool move_offset();
     void retake_rewards();
@@ -82,6 +89,9 @@ class RowStore {
     void append_weight(double weight);
     void find_range();
     void drop_forgotten();
+    void read_rewards(ByteReader& in);
+    void read_column(ByteReader& in, Kind kind);
+    void read_features(ByteReader& in);
 
     std::uint32_t max_bins_;
     std::vector<Kind> kinds_;

@@ -84,6 +84,11 @@ class TreeBootstrap {
     double alpha(std::uint32_t arm) const;
     Spread& spread() { return rewards_.spread(); }
 
+    void write(ByteWriter& out) const;
+    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
+    // having changed nothing, on what none has written.
+    void read(ByteReader& in);
+
  private:
     struct Arm {
         explicit Arm(std::uint32_t max_bins) : rows(max_bins) {}

@@ -45,6 +45,11 @@ class TreeHeuristic {
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm]->rows(); }
     Spread& spread() { return rewards_.spread(); }
 
+    void write(ByteWriter& out) const;
+    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
+    // having changed nothing, on what none has written.
+    void read(ByteReader& in);
+
  private:
     ArmTreeSettings settings_;
     Posterior posterior_;

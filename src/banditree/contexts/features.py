@@ -32,7 +32,12 @@ class Feature:
     @property
     def categories(self) -> list[Value]:
         """The categories as they were sent, at the position of their ids."""
-        return [cast("Value", k[0] if isinstance(k, tuple) else k) for k in self.ids]
+        return list(map(category_of, self.ids))
+
+
+def category_of(key: Hashable) -> Value:
+    """Return a category as it was sent, from what it is looked up by."""
+    return cast("Value", key[0] if isinstance(key, tuple) else key)
 
 
 BOOLEAN_IDS: dict[Hashable, float] = {False: 0.0, True: 1.0}

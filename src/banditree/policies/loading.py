@@ -5,9 +5,10 @@ from types import EllipsisType
 from typing import Any
 
 from banditree.errors import InvalidParameterError, StateError
-from banditree.policies import files
+from banditree.policies import appended, files
 from banditree.policies.base import Policy, subclasses
 from banditree.policies.parameters import COMMON, parameters_of
+from banditree.policies.replaying import replay
 from banditree.types import Seed
 
 
@@ -48,7 +49,7 @@ def load(
     True
     """
     source = str(path)
-    header, arrays = files.unpack(files.as_path(path).read_bytes(), source)
+    (header, arrays), *later = appended.read(files.as_path(path).read_bytes(), source)
     named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
     # Of several of one name, the one that was saved; else the one defined last.
     named = [cls for cls in named if cls.__module__ == header.get("module")] or named
@@ -60,6 +61,7 @@ def load(
     if objects:
         _check_objects(named[-1], header, objects)
     policy = named[-1]._rebuild(header, arrays, objects, source)
+    replay(policy, later, source)
     if seed is not ...:
         policy.reseed(seed)
     return policy

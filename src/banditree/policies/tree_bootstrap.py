@@ -8,7 +8,6 @@ import numpy as np
 from banditree import _core
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, share_of_largest
-from banditree.policies.beliefs import RecodeRows
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
@@ -222,17 +221,13 @@ class TreeBootstrap(TreePolicy[A]):
         n, total, squared_error = real.held_out(0, row)
         return n, total, squared_error
 
-    def _state(self) -> Arrays:
-        standings = [self._core.standing(arm) for arm in range(len(self._arms))]
-        return super()._state() | {"standings": np.array(standings, dtype=np.float64)}
-
-    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
-        # What trees of the feature as it was are pruned at says nothing of the new ones.
-        standings = arrays["standings"].copy()
+    def _rows(self, core: Any) -> Arrays:
+        standings = np.array([core.standing(arm) for arm in range(len(self._arms))])
+        # What trees of a feature as it was are pruned at says nothing of new ones.
         standings[:, 2] = np.nan
-        super()._relearn(arrays | {"standings": standings}, recode)
+        return super()._rows(core) | {"standings": standings}
 
-    def _restore(self, arrays: Arrays) -> None:
+    def _learn_again(self, arrays: Arrays) -> None:
         for arm, (failures, settled, alpha) in enumerate(arrays["standings"].tolist()):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
             self._core.restore(arm, rows, rewards, (int(failures), bool(settled), alpha))

@@ -161,8 +161,8 @@ void TreeBootstrap::read(ByteReader& in) {
         const std::size_t n_rows = arm.rows.n_rows();
         Reader::require(n_rows == 0 || n_rows > n_made_up());
         Reader::require(window().allows(n_rows, n_rows));
-        arm.validated_at = static_cast<std::size_t>(
-            in.between<std::uint64_t>(n_rows > 0, n_rows - excess(arm)));
+        arm.validated_at =
+            static_cast<std::size_t>(in.between<std::uint64_t>(n_rows > 0, n_rows - excess(arm)));
         resume_arm(rewards, id, arm.rows, n_made_up());
     }
     in.finish();

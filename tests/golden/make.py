@@ -28,6 +28,12 @@ POLICIES: dict[str, Callable[[], bt.Policy[Any]]] = {
     "greedy": lambda: bt.Greedy(ARMS, seed=5),
     "tree_bootstrap": lambda: bt.TreeBootstrap(ARMS, seed=6),
     "tree_bootstrap_continuous": lambda: bt.TreeBootstrap(ARMS, reward="continuous", seed=7),
+    "tree_bootstrap_window": lambda: bt.TreeBootstrap(ARMS, window=25, seed=16),
+    "online_tree_bootstrap_window": lambda: bt.OnlineTreeBootstrap(
+        ARMS, replicas=5, window=25, refresh=0.3, seed=17
+    ),
+    "lin_ucb_window": lambda: bt.LinUCB(ARMS, window=25, seed=18),
+    "logistic_ucb_window": lambda: bt.LogisticUCB(ARMS, window=25, seed=19),
     "online_tree_bootstrap": lambda: bt.OnlineTreeBootstrap(ARMS, replicas=5, seed=8),
     "bootstrap": lambda: bt.Bootstrap(ARMS, GaussianNB(), seed=9),
     "thompson_sampling": lambda: bt.ThompsonSampling(ARMS, seed=10),

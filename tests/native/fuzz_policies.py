@@ -291,7 +291,8 @@ class Damage:
             arrays[name] = arrays[draw.one_of(sorted(arrays))]
         elif draw.chance(0.5) and array.size:
             array = arrays[name] = array.copy()
-            value = draw.number() if array.dtype.kind == "f" else draw.below(9) - 2
+            lowest = -2 if array.dtype.kind == "i" else 0
+            value = draw.number() if array.dtype.kind == "f" else lowest + draw.below(9)
             array.flat[draw.below(array.size)] = value
         else:
             bent = draw.bent(array)

@@ -20,7 +20,8 @@ def test_there_are_files_of_every_format_since_2():
     assert folders == {f"format-{n}" for n in range(2, files.FORMAT + 1)}
     for folder in folders:
         names = {path.stem for path in (make.FOLDER / folder).glob("*.bt")}
-        assert names == make.POLICIES.keys()
+        assert names <= make.POLICIES.keys()
+        assert names == make.POLICIES.keys() or folder != f"format-{files.FORMAT}"
 
 
 @pytest.mark.parametrize("path", CASES)

@@ -165,11 +165,13 @@ def test_a_replica_may_have_its_first_row_between_refreshes() -> None:
         policy.learn([n], "golf", n % 3 == 0)
         last = [number for number in (n - 1, n) if number > 0]
         members = [policy._core.members(0, number - 1) for number in last]
+        predictions = policy._core.predictions(0, np.array([float(n)]))
         for replica in range(8):
-            own = [n % 3 == 0 for n, taken in zip(last, members, strict=True) if taken[replica]]
-            expected = (sum(own) + 1) / (len(own) + 2) if not own else None
-            told = policy._core.predictions(0, np.array([float(n)]))[replica]
-            assert told == pytest.approx(expected) if expected else 0 < told < 1
+            own = sum(taken[replica] for taken in members)
+            if own == 0:
+                assert predictions[replica] == 0.5
+            else:
+                assert policy.tree("golf", replica).to_dict()["n"] == own
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,18 @@ def replay(policy: Policy[Any], contents: Sequence[files.Content], source: str) 
             policy._resume_draws(header)
 
 
+_TYPES = {"arms": "int64", "rewards": "float64", "rows": "float64"}
+
+
 class _Reading:
     """Takes observations from arrays, step by step."""
 
     def __init__(self, policy: Policy[Any], arrays: Arrays) -> None:
         self._policy = policy
-        self._arms = arrays["arms"]
-        self._rewards = arrays["rewards"]
-        self._rows = arrays["rows"]
+        self._arms, self._rewards, self._rows = (arrays[name] for name in _TYPES)
+        for name, dtype in _TYPES.items():
+            if arrays[name].ndim != 1 or arrays[name].dtype != dtype:
+                raise ValueError(f"{name} are no list of {dtype}")
 
     def follow(self, steps: Sequence[Any]) -> None:
         for call, *given in steps:

@@ -20,7 +20,7 @@ export BANDITREE_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install reproduce test test-native test-python test-slow test-without-data check lint format stub bench regret clean
+.PHONY: help install reproduce test test-native test-python test-slow test-without-data check lint lint-python lint-format lint-native lint-types format stub bench regret clean
 .NOTPARALLEL:
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "test-slow    the slow tests"
 	@echo "test-without-data  the quick tests of studies once more, with no data and no network"
 	@echo "check        lint, types and test"
+	@echo "lint         ruff, clang-format and mypy; lint-python, -format, -native, -types: one of them"
 	@echo "format       format Python and C++"
 	@echo "stub         write src/banditree/_core.pyi from the compiled core"
 	@echo "bench        how fast trees and policies are"
@@ -79,10 +80,18 @@ test-without-data: $(INSTALLED)
 
 check: lint test
 
-lint: $(INSTALLED)
+lint: lint-python lint-format lint-native lint-types
+
+lint-python: $(INSTALLED)
 	$(BIN)/ruff check
+
+lint-format: $(INSTALLED)
 	$(BIN)/ruff format --check
+
+lint-native: $(INSTALLED)
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
+
+lint-types: $(INSTALLED)
 	$(BIN)/mypy
 
 format: $(INSTALLED)
@@ -98,6 +107,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/long_life.py
+	$(BIN)/python benchmarks/peers.py
 
 regret: $(INSTALLED)
 	$(BIN)/python benchmarks/regret.py

@@ -1,27 +1,38 @@
-"""What a policy costs after a long time: steps, decisions, and how both grow.
+"""What a policy costs after a long time: steps, decisions, memory, files, and how they grow.
 
     python benchmarks/long_life.py [--quick] [--full]
 
 20 random numbers and 5 arms for 100,000 steps, with trees grown anew per 5 % of growth and, for
 the first 20,000 steps, at every observation; then Covertype for 200,000 steps, 1,000,000 with
-`--full`, in blocks. The exit code is 1 if a limit is exceeded.
+`--full`, in blocks; files of 100,000 observations; with `--full`, memory with a window. The exit
+code is 1 if a limit is exceeded.
 """
 
 import argparse
+import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from report import aligned, verdict
+from report import Limited, aligned, judged
 from tasks import load, new_policy
 
 import banditree as bt
 from banditree.environments import Episode
+from trees import in_new_process, resident_bytes
 
 STEP_LIMIT = 1.25e-3 / 8  # s: an eighth of what a step took with trees of every observation
 DECIDE_LIMIT = 20e-6  # s, 99th percentile
 LATE_STEP_LIMIT = 100e-6  # s, in the last block of 1,000,000 steps of Covertype
+LOAD_LIMIT = 0.1  # s
+WAIT_LIMIT = 0.01  # s: how long a decision may wait for a policy that is being saved
+GROWTH_LIMIT = 0.02  # of memory, once the windows are full
 
 Times = NDArray[np.float64]
 
@@ -34,9 +45,12 @@ class Plan:
     eager_steps: int = 20_000
     blocks: int = 2
     block: int = 100_000
+    saves: int = 5
+    window: int = 100_000
+    window_blocks: int = 10
 
 
-QUICK = Plan(300, 100, 2, 150)
+QUICK = Plan(300, 100, 2, 150, 2, 100, 3)
 FULL_BLOCKS = 10
 
 
@@ -68,6 +82,14 @@ def microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:,.1f} µs"
 
 
+def milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:,.1f} ms"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
 def row(what: str, decide: Times, learn: Times) -> list[str]:
     step = float((decide + learn).mean())
     late = float((decide + learn)[-len(decide) // 10 :].mean())
@@ -75,10 +97,14 @@ def row(what: str, decide: Times, learn: Times) -> list[str]:
     return [what, *map(microseconds, (step, late, p99, longest, float(learn.max())))]
 
 
+def limited_time(what: str, seconds: Any, limit: float) -> Limited:
+    return Limited(what, float(seconds), limit, microseconds)
+
+
 HEADER = ["", "step", "last tenth", "decide, 99 %", "longest", "learn, longest"]
 
 
-def noisy_part(plan: Plan) -> list[tuple[str, float, float]]:
+def noisy_part(plan: Plan) -> list[Limited]:
     """Print the times of both kinds of trees; return what is limited."""
     episode, rows = noisy(plan.steps), [HEADER]
     decide, learn = play(bt.TreeHeuristic(list(range(5)), seed=1), episode)
@@ -92,12 +118,12 @@ def noisy_part(plan: Plan) -> list[tuple[str, float, float]]:
     ratio = float((slow[0] + slow[1]).sum() / (decide[early] + learn[early]).sum())
     print(f"- per 5 % of growth, the first steps are {ratio:.1f} times as fast as at every one\n")
     return [
-        ("a step, 20 random numbers", float((decide + learn).mean()), STEP_LIMIT),
-        ("a decision, 99th percentile", float(np.quantile(decide, 0.99)), DECIDE_LIMIT),
+        limited_time("a step, 20 random numbers", (decide + learn).mean(), STEP_LIMIT),
+        limited_time("a decision, 99th percentile", np.quantile(decide, 0.99), DECIDE_LIMIT),
     ]
 
 
-def covertype_part(plan: Plan, full: bool) -> list[tuple[str, float, float]]:
+def covertype_part(plan: Plan, full: bool) -> list[Limited]:
     """Print the times of each block; return what is limited."""
     task, blocks = load("covertype"), FULL_BLOCKS if full else plan.blocks
     episode = task.episode(0, blocks * plan.block)
@@ -108,25 +134,108 @@ def covertype_part(plan: Plan, full: bool) -> list[tuple[str, float, float]]:
         rows.append(row(f"to step {part.stop:,}", decide[part], learn[part]))
     print(f"{task.title}{' (made-up data)' * task.made_up}\n{aligned(rows)}\n")
     last = decide[-plan.block :] + learn[-plan.block :]
-    return [("a step of Covertype, last block", float(last.mean()), LATE_STEP_LIMIT)]
+    return [limited_time("a step of Covertype, last block", last.mean(), LATE_STEP_LIMIT)]
+
+
+# Files
+
+
+def files_part(plan: Plan) -> list[Limited]:
+    """Print how long files take, and how long decisions wait; return what is limited."""
+    episode, policy = noisy(plan.steps), bt.TreeHeuristic(list(range(5)), seed=1)
+    arms = np.arange(plan.steps) % 5
+    policy.learn_many(episode.contexts, arms.tolist(), episode.rewards[np.arange(plan.steps), arms])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "policy.bt"
+        saves, wait = decide_beside(partial(policy.save, path), policy, episode, plan.saves)
+        loads = [seconds_of(partial(bt.load, path)) for _ in range(plan.saves)]
+        size = path.stat().st_size
+    rows = [["", "time", "a decision beside it, longest"]]
+    rows.append(["save", milliseconds(saves), milliseconds(wait)])
+    rows.append(["load", milliseconds(min(loads)), ""])
+    print(f"{plan.steps:,} observations in a file of {size / 1e6:.1f} MB\n{aligned(rows)}\n")
+    return [
+        Limited("load of a file", min(loads), LOAD_LIMIT, milliseconds),
+        Limited("a decision while the policy is saved, longest", wait, WAIT_LIMIT, milliseconds),
+    ]
+
+
+def seconds_of(function: Callable[[], Any]) -> float:
+    begun = time.perf_counter()
+    function()
+    return time.perf_counter() - begun
+
+
+def decide_beside(
+    work: Callable[[], Any], policy: bt.Policy[int], episode: Episode, repeats: int
+) -> tuple[float, float]:
+    """Return the mean time of the work, and the longest decision of another thread meanwhile."""
+    ended, waits = Event(), [0.0]
+
+    def decide() -> None:
+        for context in forever(episode):
+            if ended.is_set():
+                return
+            waits.append(seconds_of(partial(policy.decide, context)))
+
+    thread = Thread(target=decide)
+    thread.start()
+    try:
+        taken = [seconds_of(work) for _ in range(repeats)]
+    finally:
+        ended.set()
+        thread.join()
+    return float(np.mean(taken)), max(waits)
+
+
+def forever(episode: Episode) -> Iterator[NDArray[np.float64]]:
+    while True:
+        yield from episode.contexts
+
+
+# Windows
+
+
+def windowed_memory(plan: Plan) -> list[float]:
+    """Return the memory of this process after each block of as many steps as the window has."""
+    policy, sizes = bt.TreeHeuristic([0, 1], window=plan.window, seed=1), []
+    random = np.random.default_rng(0)
+    for _ in range(plan.window_blocks):
+        for arm in (step % 2 for step in range(plan.window)):
+            context = random.random(20)
+            policy.decide(context)
+            policy.learn(context, arm, float(random.random() < 0.2 + 0.3 * (context[arm] > 0.5)))
+        sizes.append(resident_bytes())
+    return sizes
+
+
+def window_part(plan: Plan) -> list[Limited]:
+    """Print the memory after each block of steps; return what is limited."""
+    sizes = in_new_process(windowed_memory, plan)
+    rows = [["steps", "memory"]]
+    for i, size in enumerate(sizes):
+        rows.append([f"{(i + 1) * plan.window:,}", f"{size / 2**20:,.1f} MB"])
+    print(f"Two arms in turn, 20 random numbers, window={plan.window:,}\n{aligned(rows)}\n")
+    growth = max(sizes[1:]) / sizes[1] - 1  # both windows are full after two blocks
+    return [Limited("growth of memory once windows are full", growth, GROWTH_LIMIT, percent)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few steps, nothing judged")
-    parser.add_argument("--full", action="store_true", help="Covertype for 1,000,000 steps")
+    parser.add_argument("--full", action="store_true", help="1,000,000 steps")
     given = parser.parse_args()
     plan = QUICK if given.quick else Plan()
-    limited = noisy_part(plan) + covertype_part(plan, given.full)
+    limited = noisy_part(plan) + covertype_part(plan, given.full) + files_part(plan)
+    if given.full or given.quick:
+        limited += window_part(plan)
+    else:
+        print("- memory with a window: with --full only\n")
     if given.quick:
         print("- too few steps to be judged")
         return 0
-    shown = [
-        [what, microseconds(found), microseconds(limit), verdict(found <= limit)]
-        for what, found, limit in limited
-    ]
-    print(aligned([["", "found", "at most", ""], *shown]))
-    return int(any(found > limit for _, found, limit in limited))
+    print(judged(limited))
+    return int(not all(figure.met for figure in limited))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How the benchmarks of policies print."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -15,3 +16,27 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 def verdict(met: bool) -> str:
     return "ok" if met else "OVER"
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A figure, and the most it may be, or the least."""
+
+    what: str
+    found: float
+    limit: float
+    show: Callable[[float], str]
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        return self.found >= self.limit if self.at_least else self.found <= self.limit
+
+    def row(self) -> list[str]:
+        word = "at least" if self.at_least else "at most"
+        return [self.what, self.show(self.found), f"{word} {self.show(self.limit)}"]
+
+
+def judged(figures: Sequence[Limited]) -> str:
+    """Return a table of the figures with a verdict on each."""
+    return aligned([[*figure.row(), verdict(figure.met)] for figure in figures])

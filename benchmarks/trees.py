@@ -286,6 +286,19 @@ def learn_singly(tree: bt.IncrementalTree, data: Data, report_every: int = 0) ->
     return times
 
 
+def slide_window(n_rows: int, plan: Plan) -> float:
+    """Return the mean time to learn a row and forget the oldest, in a window of so many rows."""
+    progress(f"learning and forgetting in a window of {n_rows:,} rows")
+    data = covertype(n_rows + plan.learns)
+    tree = bt.IncrementalTree(max_bins=MAX_BINS)
+    tree.learn_many(data.contexts[:n_rows], data.rewards[:n_rows])
+    begun = time.process_time()
+    for context, reward in zip(data.contexts[n_rows:], data.rewards[n_rows:].tolist(), strict=True):
+        tree.learn(context, reward)
+        tree.forget()
+    return (time.process_time() - begun) / plan.learns
+
+
 def resident_before(data: Data) -> float:
     """Return the memory of this process once the code for learning has been loaded."""
     tree = bt.IncrementalTree(max_bins=MAX_BINS)
@@ -324,9 +337,11 @@ def learning(plan: Plan, refit: float, full: bool) -> list[Line]:
     few, many = plan.rows, GROWTH * plan.rows
     at_few = in_new_process(learn_rows, few, plan)
     at_many = in_new_process(learn_rows, many, plan)
+    window = slide_window(few, plan)
     lines = [
         faster(f"learn one row at {few:,}, against a refit", at_few.mean, refit, 300),
         spread(at_few),
+        faster(f"learn and forget one in a window of {few:,}, against a refit", window, refit),
         grown(f"learn one row at {many:,}, against {few:,}", at_many.mean, at_few.mean),
         spread(at_many),
     ]

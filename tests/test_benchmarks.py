@@ -74,7 +74,100 @@ def test_long_life_in_a_quick_version():
     done = run("long_life.py", "--quick")
     assert done.returncode == 0, done.stderr
     assert "Covertype (made-up data)" in done.stdout
+    assert "\nsave " in done.stdout
+    assert "\nload " in done.stdout
+    assert "window=100\n" in done.stdout
     assert "too few steps to be judged" in done.stdout
+
+
+def test_figures_are_judged_by_their_limits():
+    code = """
+from report import Limited, judged
+print(judged([
+    Limited("a", 2.0, 1.0, str), Limited("b", 1.0, 1.0, str),
+    Limited("c", 2.0, 1.0, str, at_least=True), Limited("d", 0.5, 1.0, str, at_least=True),
+]))
+"""
+    assert [line.split() for line in output("-c", code).splitlines()] == [
+        ["a", "2.0", "at", "most", "1.0", "OVER"],
+        ["b", "1.0", "at", "most", "1.0", "ok"],
+        ["c", "2.0", "at", "least", "1.0", "ok"],
+        ["d", "0.5", "at", "least", "1.0", "OVER"],
+    ]
+
+
+# Peers
+
+# Stands in for Vowpal Wabbit, which not every machine has: all arms are as likely.
+STAND_IN = """
+class Example:
+    def __init__(self, text):
+        self.text, self.label, self.test_only = text, None, True
+
+    def set_label_string(self, label):
+        self.label = label
+
+    def set_test_only(self, test_only):
+        self.test_only = test_only
+
+
+class Workspace:
+    def __init__(self, options):
+        assert "--cb_explore 7 " in options or "--cb_explore_adf " in options
+        self.adf = "_adf" in options
+
+    def parse(self, text):
+        return [Example(line) for line in text] if self.adf else Example(text)
+
+    def predict(self, examples):
+        return [1 / 7] * 7
+
+    def learn(self, examples):
+        if not self.adf:
+            assert not examples.test_only and 1 <= int(examples.label.split(":")[0]) <= 7
+            examples = [examples]
+        (label,) = [example.label for example in examples if example.label]
+        _, cost, chance = map(float, label.split(":"))
+        assert cost in (0, 1) and chance == 1 / 7
+
+    def finish_example(self, examples):
+        pass
+"""
+
+
+def test_peers_in_a_quick_version(tmp_path: Path):
+    (tmp_path / "vowpalwabbit.py").write_text(STAND_IN)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import peers; peers.main()"
+    lines = output("-c", code, "--quick").splitlines()
+    assert lines[0].startswith("Covertype (made-up data)")
+    assert [line.split("  ")[0] for line in lines[2:-1]] == [
+        "TreeHeuristic",
+        "--cb_explore --bag 10",
+        "--cb_explore --squarecb -q ::",
+        "--cb_explore_adf --squarecb -q ::",
+    ]
+    assert "too few steps to be judged" in lines[-1]
+
+
+def test_peers_without_vowpal_wabbit_say_how_to_install_it():
+    code = "import sys; sys.modules['vowpalwabbit'] = None; import peers; peers.main()"
+    lines = output("-c", code, "--quick").splitlines()
+    assert [line for line in lines if line.startswith(("TreeHeuristic", "--cb"))] == [lines[2]]
+    assert "'.[bench]'" in lines[3]
+
+
+def test_slower_than_a_limited_peer_is_over():
+    code = """
+import peers
+totals = {name: peers.Total(seconds, 5.0) for name, seconds in zip(
+    (peers.HEURISTIC, *peers.PEERS), (2.0, 1.0, 1.0, 3.0), strict=True)}
+print(peers.show(totals, 1000, 1, judged=True))
+"""
+    *_, bag, one_line, line_per_arm, kept = output("-c", code).splitlines()
+    assert "OVER" not in bag
+    assert one_line.endswith("OVER")
+    assert line_per_arm.endswith("ok")
+    assert kept == "False"
 
 
 # Regret

@@ -70,7 +70,7 @@ def test_the_example_of_own_data_runs(tmp_path: Path):
     [
         (["reproduce", "--tasks", "adlut"], "no task 'adlut'; did you mean 'adult'?"),
         (["reproduce", "--policies", "LinUBC"], "no policy 'LinUBC'; did you mean 'LinUCB'?"),
-        (["reproduce", "--horizon", "0"], "horizon must be a whole number of at least 1, got 0"),
+        (["reproduce", "--horizon", "0"], "horizon must be a whole number from 1 up, got 0"),
         (["reproduce", *SMALL, "--workers", "0"], "workers must be a whole number"),
         (["run", "none.toml"], "there is no file 'none.toml'"),
         (["data", "path", "adlut"], "did you mean 'adult'?"),

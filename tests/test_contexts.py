@@ -198,9 +198,9 @@ def test_a_feature_only_ever_missing_has_no_kind_until_it_is_seen():
     same(encoder.encode_one({"x": True}), [NAN])
     rows, pending = encoder.stage_one({"x": "red"})
     same(rows, [0.0])
-    assert pending.is_categorical.tolist() == [1]
     encoder.commit(pending)
     assert encoder.kind(0) == "string"
+    assert encoder.is_categorical.tolist() == [1]
 
 
 # Declared categories

@@ -18,6 +18,7 @@ ORDER = [
     "errors",
     "types",
     "signs",
+    "_checking",
     "_core",
     "contexts",
     "trees",

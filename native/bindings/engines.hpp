@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "arrays.hpp"
 #include "banditree/arm_rows.hpp"
 #include "banditree/posterior.hpp"
+#include "banditree/state.hpp"
 #include "inputs.hpp"
 #include "rows.hpp"
 
@@ -144,6 +144,20 @@ auto evidence(const Engine& engine, const DoubleArray& context, const IntArray& 
     return banditree::to_numpy(std::move(values), 3, arms.size());
 }
 
+// Of engines whose arms may keep the last rows only.
+template <class Engine>
+void restore(Engine& engine, std::int64_t arm, const DoubleMatrix& contexts,
+             const DoubleArray& rewards, std::size_t n_learned) {
+    const std::uint32_t id = as_arm(engine, arm);
+    const banditree::Matrix matrix = as_matrix(contexts);
+    check_contexts(matrix, engine.kinds());
+    check_length(rewards.shape(0), matrix.rows, "rewards");
+    for (const double reward : as_span(rewards)) check_reward(reward);
+    if (engine.rows(id).n_rows() > 0 || !engine.window().allows(matrix.rows, n_learned))
+        throw std::invalid_argument("the arm cannot be restored");
+    engine.restore(id, matrix, as_span(rewards), n_learned);
+}
+
 using SpreadValues = std::tuple<double, double, double, double, double>;
 
 template <class Engine>
@@ -155,14 +169,30 @@ SpreadValues spread(Engine& engine) {
 template <class Engine>
 void set_spread(Engine& engine, const SpreadValues& values) {
     const auto& [n, mean, squared_error, lowest, highest] = values;
-    // With others draws would be no numbers, and no arm could lead.
-    if (!(std::isfinite(n) && n >= 0 && std::isfinite(mean) && std::isfinite(squared_error) &&
-          squared_error >= 0 && std::abs(lowest) <= banditree::kLargest &&
-          std::abs(highest) <= banditree::kLargest && lowest <= highest))
+    const banditree::Spread spread{n, mean, squared_error, lowest, highest};
+    if (!spread.is_sound())
         throw std::invalid_argument(
             "a spread is five finite numbers: the number of rewards, their mean, squared error, "
             "smallest and largest, of which the first and third are not negative");
-    engine.spread() = {n, mean, squared_error, lowest, highest};
+    engine.spread() = spread;
+}
+
+template <class Engine>
+auto dump(const Engine& engine) {
+    banditree::ByteWriter out;
+    // Most of it is values, and to copy it again as it grows would take twice as long.
+    std::size_t n_bytes = 1 << 20;
+    for (std::uint32_t arm = 0; arm < engine.n_arms(); ++arm)
+        n_bytes += engine.rows(arm).value_bytes();
+    out.reserve(n_bytes + n_bytes / 2);
+    engine.write(out);
+    return banditree::to_numpy(out.take());
+}
+
+template <class Engine>
+void load(Engine& engine, const ByteArray& state) {
+    banditree::ByteReader in({state.data(), state.shape(0)});
+    engine.read(in);
 }
 
 // What engines offer whose leaves say what is known of an arm.
@@ -210,6 +240,8 @@ void bind_engine(nanobind::class_<Engine>& bound) {
                 return engine.rows(as_arm(engine, arm)).edges();
             },
             "arm"_a, "Of the bins of each number feature.")
+        .def("dump", &dump<Engine>, "All that the engine holds, as bytes.")
+        .def("load", &load<Engine>, "state"_a.noconvert(), "Becomes the engine that was dumped.")
         .def_prop_rw("spread", &spread<Engine>, &set_spread<Engine>,
                      "Number, mean, squared error, smallest and largest of all rewards.");
 }

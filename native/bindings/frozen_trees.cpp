@@ -44,13 +44,13 @@ BoundTree tree(const FrozenTrees& trees, std::int64_t arm) {
     return {trees.tree(as_arm_with_leaves(trees, arm)), Growth{}, trees.kinds().size(), nullptr};
 }
 
-auto dump(const FrozenTrees& trees) {
+auto bytes_of(const FrozenTrees& trees) {
     ByteWriter writer;
     trees.write(writer);
     return to_numpy(writer.take());
 }
 
-FrozenTrees restore(const ByteArray& bytes) {
+FrozenTrees from_bytes(const ByteArray& bytes) {
     ByteReader reader({bytes.data(), bytes.shape(0)});
     return FrozenTrees::read(reader);
 }
@@ -94,8 +94,8 @@ void bind_frozen_trees(nb::module_& m) {
         .def_prop_ro("n_arms", &FrozenTrees::n_arms)
         .def("categorical", &categorical, "Whether each feature is a category.")
         .def_prop_ro("spread", &spread<const FrozenTrees>)
-        .def("dump", &dump, "All of it as bytes.")
-        .def_static("restore", &restore, "state"_a.noconvert());
+        .def("dump", &bytes_of, "All of it as bytes.")
+        .def_static("restore", &from_bytes, "state"_a.noconvert());
     bind_leaves(bound);
     bind_parts(bound);
 }

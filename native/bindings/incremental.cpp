@@ -45,17 +45,28 @@ void learn(IncrementalTree& tree, const DoubleArray& context, double reward, dou
     tree.learn(as_span(context), reward, weight);
 }
 
+void check_rows(const IncrementalTree& tree, const Matrix& contexts,
+                std::span<const double> rewards, std::span<const double> weights) {
+    check_room(tree, contexts.rows);
+    check_contexts(contexts, tree.rows().kinds());
+    check_length(rewards.size(), contexts.rows, "y");
+    for (const double reward : rewards) check_reward(reward);
+    for (const double weight : weights) check_weight(weight);
+}
+
 void learn_many(IncrementalTree& tree, const DoubleMatrix& contexts, const DoubleArray& rewards,
                 const std::optional<DoubleArray>& weights) {
-    const Matrix matrix = as_matrix(contexts);
     const auto w = weights ? as_span(*weights) : std::span<const double>();
-    check_room(tree, matrix.rows);
-    check_contexts(matrix, tree.rows().kinds());
-    check_length(rewards.shape(0), matrix.rows, "y");
-    if (weights) check_length(w.size(), matrix.rows, "weights");
-    for (const double reward : as_span(rewards)) check_reward(reward);
-    for (const double weight : w) check_weight(weight);
-    tree.learn_many(matrix, as_span(rewards), w);
+    if (weights) check_length(w.size(), contexts.shape(0), "weights");
+    check_rows(tree, as_matrix(contexts), as_span(rewards), w);
+    tree.learn_many(as_matrix(contexts), as_span(rewards), w);
+}
+
+void restore(IncrementalTree& tree, const DoubleMatrix& contexts, const DoubleArray& rewards,
+             const DoubleArray& weights, std::size_t renewed_at, std::size_t forgotten) {
+    check_length(weights.shape(0), contexts.shape(0), "weights");
+    check_rows(tree, as_matrix(contexts), as_span(rewards), as_span(weights));
+    tree.restore(as_matrix(contexts), as_span(rewards), as_span(weights), renewed_at, forgotten);
 }
 
 double predict_one(IncrementalTree& tree, const DoubleArray& context) {
@@ -81,11 +92,14 @@ auto predict(IncrementalTree& tree, const DoubleMatrix& contexts) {
     return to_numpy(std::move(means));
 }
 
-// The rows learned so far: contexts, rewards, weights.
+// All that the tree stores, forgotten rows included: contexts, rewards, weights; and what
+// `restore` needs beside them.
 auto rows(const IncrementalTree& tree) {
-    std::vector<double> weights(tree.n_rows());
+    std::vector<double> weights(tree.rows().n_rows());
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = tree.rows().data().weight(i);
-    return std::tuple_cat(rows_of(tree.rows()), std::make_tuple(to_numpy(std::move(weights))));
+    return std::tuple_cat(rows_of(tree.rows()),
+                          std::make_tuple(to_numpy(std::move(weights)), tree.rows().renewed_at(),
+                                          tree.rows().forgotten()));
 }
 
 }  // namespace
@@ -98,6 +112,9 @@ void bind_incremental(nb::module_& m) {
         .def("learn", &learn, "context"_a.noconvert(), "reward"_a, "weight"_a)
         .def("learn_many", &learn_many, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
              "weights"_a.noconvert().none())
+        .def("forget", &IncrementalTree::forget)
+        .def("restore", &restore, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
+             "weights"_a.noconvert(), "renewed_at"_a, "forgotten"_a)
         .def("predict_one", &predict_one, "context"_a.noconvert())
         .def("predict", &predict, "contexts"_a.noconvert())
         .def("as_tree", &as_tree)

@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
     bind_incremental(m);
     bind_winning(m);
     bind_frozen_trees(m);
+    bind_reward_window(m);
     bind_tree_heuristic(m);
     bind_tree_bootstrap(m);
     bind_online_tree_bootstrap(m);

@@ -17,13 +17,15 @@ namespace {
 void construct(OnlineTreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
                bool adjusted, std::int64_t folds, bool binary, double successes, double failures,
-               std::int64_t replicas, double refresh, std::uint64_t seed) {
+               std::int64_t replicas, double refresh, std::optional<std::int64_t> window,
+               std::uint64_t seed) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
     if (replicas < 1 || replicas > 1'000'000)
         throw std::invalid_argument("replicas must be between 1 and 1,000,000");
     OnlineTreeBootstrap::Settings settings;
     settings.refresh = as_share(refresh, "refresh");
+    settings.window = as_window(window);
     settings.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
     settings.max_bins = as_max_bins(max_bins);
     settings.n_folds = as_folds(folds);
@@ -65,11 +67,13 @@ void bind_online_tree_bootstrap(nb::module_& m) {
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
              "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "successes"_a, "failures"_a,
-             "replicas"_a, "refresh"_a, "seed"_a)
+             "replicas"_a, "refresh"_a, "window"_a.none(), "seed"_a)
         .def("decide", &decide<OnlineTreeBootstrap>, "context"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def("decide_many", &decide_many<OnlineTreeBootstrap>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
+        .def("restore", &restore<OnlineTreeBootstrap>, "arm"_a, "contexts"_a.noconvert(),
+             "rewards"_a.noconvert(), "n_learned"_a)
         .def("predictions", &predictions, "arm"_a, "context"_a.noconvert())
         .def("freeze", &OnlineTreeBootstrap::freeze)
         .def("tree", &tree, "arm"_a, "replica"_a)

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+void bind_reward_window(nanobind::module_& module);
 void bind_tree_heuristic(nanobind::module_& module);
 void bind_tree_bootstrap(nanobind::module_& module);
 void bind_frozen_trees(nanobind::module_& module);

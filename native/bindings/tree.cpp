@@ -186,22 +186,6 @@ Node as_node(const double* numbers, double n_nodes, double n_features, double n_
     return node;
 }
 
-// Whether the nodes are one tree in depth-first order, so that no walk can leave it or run in
-// circles.
-bool is_depth_first(const std::vector<Node>& nodes) {
-    std::vector<std::int32_t> rights;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (!nodes[i].is_leaf()) {
-            rights.push_back(nodes[i].right);
-            continue;
-        }
-        if (rights.empty()) return i + 1 == nodes.size();
-        if (rights.back() != static_cast<std::int32_t>(i) + 1) return false;
-        rights.pop_back();
-    }
-    return false;
-}
-
 auto nodes(const BoundTree& bound) {
     std::vector<double> numbers;
     for (const Node& node : bound.tree.nodes) {

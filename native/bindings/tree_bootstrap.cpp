@@ -21,7 +21,8 @@ using Standing = std::tuple<std::uint32_t, bool, double>;
 void construct(TreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
                bool adjusted, std::int64_t folds, bool binary, bool exponential,
-               const std::optional<std::string>& pruning, bool prior, std::uint32_t patience) {
+               const std::optional<std::string>& pruning, bool prior, std::uint32_t patience,
+               std::optional<std::int64_t> window) {
     TreeBootstrap::Settings settings;
     settings.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
     settings.max_bins = as_max_bins(max_bins);
@@ -32,6 +33,7 @@ void construct(TreeBootstrap* self, std::int64_t min_split, std::int64_t min_lea
     if (pruning == "cv_every_fit") settings.pruning = TreeBootstrap::Pruning::every_fit;
     if (!prior) settings.cold_start = TreeBootstrap::ColdStart::until_success;
     settings.patience = patience;
+    settings.window = as_window(window);
     new (self) TreeBootstrap(settings);
 }
 
@@ -154,7 +156,7 @@ void bind_tree_bootstrap(nb::module_& m) {
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
              "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "exponential"_a,
-             "pruning"_a.none(), "prior"_a, "patience"_a)
+             "pruning"_a.none(), "prior"_a, "patience"_a, "window"_a.none())
         .def("decide", &decide_apart, "context"_a.noconvert(), "eligible"_a.noconvert(), "random"_a)
         .def("decide_many", &decide_many<TreeBootstrap>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a);

@@ -37,21 +37,6 @@ auto held_out(TreeHeuristic& engine, std::int64_t arm, const DoubleArray& contex
     return as_tuple(engine.arm(id).held_out(as_context(engine, context)));
 }
 
-void restore(TreeHeuristic& engine, std::int64_t arm, const DoubleMatrix& contexts,
-             const DoubleArray& rewards, std::size_t n_learned) {
-    const std::uint32_t id = as_arm(engine, arm);
-    const Matrix matrix = as_matrix(contexts);
-    check_contexts(matrix, engine.kinds());
-    check_length(rewards.shape(0), matrix.rows, "rewards");
-    for (const double reward : as_span(rewards)) check_reward(reward);
-    const std::size_t window = engine.window();
-    const bool complete = n_learned == matrix.rows;
-    const bool windowed = window > 0 && matrix.rows >= window && n_learned > matrix.rows;
-    if (engine.arm(id).n_rows() > 0 || !(complete || windowed))
-        throw std::invalid_argument("the arm cannot be restored");
-    engine.restore(id, matrix, as_span(rewards), n_learned);
-}
-
 }  // namespace
 
 void bind_tree_heuristic(nb::module_& m) {
@@ -65,8 +50,8 @@ void bind_tree_heuristic(nb::module_& m) {
         .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def("freeze", &TreeHeuristic::freeze)
-        .def("restore", &restore, "arm"_a, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
-             "n_learned"_a)
+        .def("restore", &restore<TreeHeuristic>, "arm"_a, "contexts"_a.noconvert(),
+             "rewards"_a.noconvert(), "n_learned"_a)
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def(

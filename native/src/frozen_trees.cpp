@@ -165,22 +165,6 @@ FrozenTrees::Arm read_arm(ByteReader& reader, const std::vector<Kind>& kinds) {
     return arm;
 }
 
-void write_spread(ByteWriter& writer, const Spread& spread) {
-    for (const double value :
-         {spread.n, spread.mean, spread.squared_error, spread.lowest, spread.highest})
-        writer.put(value);
-}
-
-Spread read_spread(ByteReader& reader) {
-    Spread spread;
-    spread.n = reader.between(0.0, kHighest);
-    spread.mean = reader.between(-kHighest, kHighest);
-    spread.squared_error = reader.between(0.0, kHighest);
-    spread.lowest = reader.between(-kLargest, kLargest);
-    spread.highest = reader.between(spread.lowest, kLargest);
-    return spread;
-}
-
 }  // namespace
 
 void FrozenTrees::write(ByteWriter& writer) const {
@@ -188,7 +172,7 @@ void FrozenTrees::write(ByteWriter& writer) const {
     writer.put<std::uint8_t>(posterior_.binary);
     writer.put(posterior_.successes);
     writer.put(posterior_.failures);
-    write_spread(writer, spread_);
+    spread_.write(writer);
     std::vector<std::uint8_t> kinds;
     for (const Kind kind : kinds_) kinds.push_back(static_cast<std::uint8_t>(kind));
     writer.array(kinds);
@@ -203,7 +187,7 @@ FrozenTrees FrozenTrees::read(ByteReader& reader) {
     // Never 0: no law has such a shape.
     posterior.successes = reader.between(std::numeric_limits<double>::min(), kHighest);
     posterior.failures = reader.between(std::numeric_limits<double>::min(), kHighest);
-    const Spread spread = read_spread(reader);
+    const Spread spread = Spread::read(reader);
     std::vector<Kind> kinds;
     for (const std::uint8_t kind : reader.array<std::uint8_t>()) {
         ByteReader::require(kind <= 1);

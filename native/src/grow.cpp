@@ -96,7 +96,8 @@ class Splitter {
         }
         const Parts parts = divide(feature, split, missing_left, segment);
         node.saw_missing = parts.saw_missing;
-        node.missing_left = parts.saw_missing ? missing_left : parts.left.w >= parts.right.w;
+        node.missing_left =
+            parts.saw_missing ? missing_left : left_weighs_more(parts.left.w, parts.right.w);
         node.gain = split_gain(moments.sums(), parts.left.sums()) * split.credit();
         return parts;
     }

@@ -21,20 +21,26 @@ constexpr std::size_t kGrownAtOnce = 128;
 
 void IncrementalTree::set_kinds(const std::vector<Kind>& kinds) {
     if (!rows_.set_kinds(kinds)) return;
-    // They know nothing of the new features, and are soon made again where they are needed.
+    drop_histograms();  // they know nothing of the new features
+}
+
+// They are soon made again where they are needed.
+void IncrementalTree::drop_histograms() {
     for (LiveNode& node : nodes_)
         if (node.watch) node.watch->histogram.reset();
 }
 
 void IncrementalTree::learn(std::span<const double> context, double reward, double weight) {
     if (weight == 0) return;
+    const bool counted = counts_rows();
     rows_.append(context, reward, weight);
+    if (counts_rows() != counted) drop_histograms();
     const bool renewed = rows_.renew();
     histogram_from_ = kRowsPerCode * rows_.n_codes();
     if (renewed || nodes_.empty())
         rebuild();
     else
-        insert(static_cast<std::uint32_t>(n_rows()) - 1);
+        insert(static_cast<std::uint32_t>(rows_.n_rows()) - 1);
 }
 
 void IncrementalTree::learn_many(const Matrix& contexts, std::span<const double> rewards,
@@ -73,9 +79,8 @@ void IncrementalTree::insert(std::uint32_t row) {
             return;
         }
         if (!holds(node, row)) {
-            auto rows = rows_below(node);
+            auto rows = sorted_rows_below(node);
             rows.push_back(row);
-            std::sort(rows.begin(), rows.end());
             regrow(at, std::move(rows));
             return;
         }
@@ -89,10 +94,15 @@ void IncrementalTree::rebuild() {
     finder_.reset();
     nodes_.emplace_back();
     std::vector<std::uint32_t> rows(n_rows());
-    std::iota(rows.begin(), rows.end(), 0u);
-    for (const auto row : rows)
-        nodes_[0].moments.add(rows_.data().weight(row), rows_.data().y[row]);
+    std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(rows_.forgotten()));
+    nodes_[0].moments = moments_of(rows);
     regrow(0, std::move(rows));
+}
+
+Moments IncrementalTree::moments_of(const std::vector<std::uint32_t>& rows) const {
+    Moments moments;
+    for (const auto row : rows) moments.add(rows_.data().weight(row), rows_.data().y[row]);
+    return moments;
 }
 
 // Gives up the subtree at a node, whose rows these are, in order of arrival. A small one is grown
@@ -103,6 +113,8 @@ void IncrementalTree::regrow(std::int32_t at, std::vector<std::uint32_t> rows) {
     LiveNode leaf;
     leaf.moments = nodes_[at].moments;
     leaf.depth = nodes_[at].depth;
+    leaf.peak_w = nodes_[at].peak_w;
+    leaf.peak_wyy = nodes_[at].peak_wyy;
     leaf.rows = std::move(rows);
     leaf.pending = may_split(leaf.moments, growth_, leaf.depth);
     leaf.watch = std::move(nodes_[at].watch);  // a histogram is of the rows, whatever their split
@@ -254,6 +266,13 @@ std::vector<std::uint32_t> IncrementalTree::rows_below(const LiveNode& top) cons
         stack.push_back(&nodes_[node->right]);
         stack.push_back(&nodes_[node->left]);
     }
+    return rows;
+}
+
+// In order of arrival.
+std::vector<std::uint32_t> IncrementalTree::sorted_rows_below(const LiveNode& top) const {
+    auto rows = rows_below(top);
+    std::sort(rows.begin(), rows.end());
     return rows;
 }
 

@@ -19,7 +19,7 @@ bool IncrementalTree::follows_missing_left(const LiveNode& node) const {
     const bool category = rows_.kinds()[node.feature] == Kind::category;
     if (category && node.side_of[0] != kUnseen) return node.side_of[0] == kLeft;
     if (!category && node.saw_missing) return node.missing_left;
-    return nodes_[node.left].moments.w >= nodes_[node.right].moments.w;
+    return left_weighs_more(nodes_[node.left].moments.w, nodes_[node.right].moments.w);
 }
 
 bool IncrementalTree::context_goes_left(const LiveNode& node, double value) const {

@@ -40,10 +40,10 @@ double IncrementalTree::standing_gain(const LiveNode& node, std::uint32_t row) c
 bool IncrementalTree::may_beat(const LiveNode& node, std::uint32_t feature, double standing) const {
     if (!node.watch || feature >= node.watch->bounds.size()) return true;
     if (adjusts(feature) && !needs_rows() && feature < node.watch->category_bounds.size() &&
-        most_of(node.watch->category_bounds[feature], node.moments) <
+        most_of(node.watch->category_bounds[feature], node.moments, node.watch->loss) <
             standing - node.moments.tolerance())
         return false;
-    return node.watch->bounds[feature] + node.moments.raw_cost() >=
+    return node.watch->bounds[feature] + node.moments.raw_cost() + node.watch->loss.cost >=
            standing - node.moments.tolerance();
 }
 
@@ -51,13 +51,20 @@ bool IncrementalTree::may_beat(const LiveNode& node, std::uint32_t feature, doub
 // where the row goes.
 bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     watch(node, row);
+    std::optional<double> standing;
+    if (side_is_clear(node, row)) standing = standing_gain(node, row);
+    return is_best(node, standing, row);
+}
+
+// The same, given what the split gains as it stands; nothing if that has to be found out. The row
+// has not reached the children yet.
+bool IncrementalTree::is_best(LiveNode& node, std::optional<double> standing, std::uint32_t row) {
     const auto own = static_cast<std::uint32_t>(node.feature);
     const double tolerance = node.moments.tolerance();
-    const bool clear = side_is_clear(node, row);
     std::vector<std::uint32_t> gathered;  // all rows, if a search needs them
     std::vector<Search> searches;
-    double gain = clear ? standing_gain(node, row) : 0;
-    if (!clear || adjusts(own) || may_beat(node, own, gain)) {
+    double gain = standing.value_or(0);
+    if (!standing || adjusts(own) || may_beat(node, own, gain)) {
         prepare(node, {own}, row, gathered);
         searches.push_back(search(node, own, gathered));
         gain = searches[0].gain();
@@ -74,39 +81,42 @@ bool IncrementalTree::holds(LiveNode& node, std::uint32_t row) {
     }
     if (gain <= tolerance) return false;
     const bool own_searched = !searches.empty() && searches[0].feature == own;
-    if (own_searched && !adopt(node, searches[0], row)) return false;
+    if (own_searched && !adopt(node, searches[0])) return false;
     remember(node, searches);
     return true;
 }
 
-// Takes over the boundary that the search found, if it divides the rows that were there before as
-// they are divided.
-bool IncrementalTree::adopt(LiveNode& node, const Search& search, std::uint32_t row) const {
-    const double k = rows_.key(search.feature, row);
+// Takes over the boundary that the search found, if it divides the rows that were there before, and
+// still are, as they are divided.
+bool IncrementalTree::adopt(LiveNode& node, const Search& search) const {
     node.credit = search.credit;
-    if (rows_.kinds()[search.feature] == Kind::category) {
-        std::vector<std::uint8_t> side_of(node.side_of.size(), kUnseen);
-        const auto mark = [&](const std::vector<std::uint32_t>& codes, std::uint8_t side) {
-            for (const auto code : codes) {
-                if (code >= side_of.size()) side_of.resize(code + 1, kUnseen);
-                side_of[code] = side;
-            }
-        };
-        mark(search.sides.left, kLeft);
-        mark(search.sides.right, kRight);
-        for (std::size_t code = 0; code < node.side_of.size(); ++code)
-            if (node.side_of[code] != kUnseen && node.side_of[code] != side_of[code]) return false;
-        node.side_of = std::move(side_of);
-        return true;
-    }
-    const bool missing = rows_.is_missing(k);
-    const bool same = search.below == node.below ||
-                      (!missing && search.below == k && node.below < k && k < node.above);
-    if (!same || (node.saw_missing && search.scan.missing_left != node.missing_left)) return false;
+    if (rows_.kinds()[search.feature] == Kind::category) return adopt_sides(node, search.sides);
+    // No such row has its value inside either gap; so the gaps part them alike if they overlap.
+    const bool same = std::max(search.below, node.below) < std::min(search.above, node.above);
+    const bool both_missing = node.saw_missing && search.saw_missing;
+    if (!same || (both_missing && search.scan.missing_left != node.missing_left)) return false;
     node.below = search.below;
     node.above = search.above;
     node.missing_left = search.scan.missing_left;
-    node.saw_missing |= missing;
+    node.saw_missing = search.saw_missing;
+    return true;
+}
+
+bool IncrementalTree::adopt_sides(LiveNode& node, const Sides& sides) const {
+    std::vector<std::uint8_t> side_of(node.side_of.size(), kUnseen);
+    const auto mark = [&](const std::vector<std::uint32_t>& codes, std::uint8_t side) {
+        for (const auto code : codes) {
+            if (code >= side_of.size()) side_of.resize(code + 1, kUnseen);
+            side_of[code] = side;
+        }
+    };
+    mark(sides.left, kLeft);
+    mark(sides.right, kRight);
+    for (std::size_t code = 0; code < node.side_of.size(); ++code) {
+        const bool both_seen = node.side_of[code] != kUnseen && side_of[code] != kUnseen;
+        if (both_seen && node.side_of[code] != side_of[code]) return false;
+    }
+    node.side_of = std::move(side_of);
     return true;
 }
 
@@ -115,12 +125,15 @@ void IncrementalTree::remember(LiveNode& node, const std::vector<Search>& search
     auto& bounds = node.watch->bounds;
     bounds.resize(rows_.kinds().size(), std::numeric_limits<float>::infinity());
     if (growth_.adjusts_categories) node.watch->category_bounds.resize(rows_.kinds().size());
+    const Loss& loss = node.watch->loss;
     for (const Search& search : searches) {
         const bool own = static_cast<std::int32_t>(search.feature) == node.feature;
-        bounds[search.feature] = bound_of(
-            search.scan, own && rows_.kinds()[search.feature] == Kind::number, node.moments);
+        bounds[search.feature] =
+            bound_of(search.scan, own && rows_.kinds()[search.feature] == Kind::number,
+                     node.moments.raw_cost() + loss.cost);
         if (adjusts(search.feature))
-            node.watch->category_bounds[search.feature] = category_bound(search.scan, node.moments);
+            node.watch->category_bounds[search.feature] =
+                category_bound(search.scan, node.moments, loss);
     }
 }
 
@@ -137,6 +150,7 @@ IncrementalTree::Search IncrementalTree::search(const LiveNode& node, std::uint3
     const Groups& groups = groups_of(node, feature, gathered);
     Search search;
     search.feature = feature;
+    search.saw_missing = groups.has_missing();
     search.scan = scan(rows_.kinds()[feature], groups, node.moments, growth_.min_leaf);
     if (search.scan.gain <= 0) return search;
     search.credit = credit(node, feature, search.scan, gathered);
@@ -184,7 +198,7 @@ RowFinder& IncrementalTree::finder() {
 
 std::vector<std::uint32_t> IncrementalTree::gather(const LiveNode& node, std::uint32_t row) const {
     auto rows = rows_below(node);
-    rows.push_back(row);
+    if (row != kNoRow) rows.push_back(row);
     return rows;
 }
 
@@ -259,10 +273,9 @@ std::unique_ptr<IncrementalTree::Histogram> IncrementalTree::histogram_of(
         auto& sums = histogram->sums.emplace_back(rows_.data().features[f].n_codes + 1);
         sums[0] = groups.missing;
         for (std::size_t i = 0; i < groups.size; ++i) sums[groups.codes[i]] = groups.sums[i];
-        if (growth_.min_leaf == 1) continue;
+        if (!counts_rows()) continue;
         auto& counts = histogram->counts.emplace_back(rows_.data().features[f].n_codes + 1);
-        counts[0] = groups.missing_count;
-        for (std::size_t i = 0; i < groups.size; ++i) counts[groups.codes[i]] = groups.counts[i];
+        for (const auto row : rows) ++counts[rows_.data().features[f].codes.at(row)];
     }
     return histogram;
 }
@@ -295,7 +308,7 @@ void IncrementalTree::take_split(LiveNode& node, const Search& search) const {
     node.below = search.below;
     node.above = search.above;
     node.missing_left = search.scan.missing_left;
-    node.saw_missing = groups_.has_missing();
+    node.saw_missing = search.saw_missing;
     if (rows_.kinds()[search.feature] == Kind::number) return;
     node.side_of.assign(rows_.data().features[search.feature].n_codes + 1, kUnseen);
     for (const auto code : search.sides.left) node.side_of[code] = kLeft;
@@ -329,7 +342,7 @@ void IncrementalTree::tally(Histogram& histogram, std::uint32_t row) const {
         if (code >= histogram.sums[f].size())
             histogram.sums[f].resize(rows_.data().features[f].n_codes + 1);
         histogram.sums[f][code] += sums;
-        if (growth_.min_leaf == 1) continue;
+        if (!counts_rows()) continue;
         if (code >= histogram.counts[f].size())
             histogram.counts[f].resize(rows_.data().features[f].n_codes + 1);
         ++histogram.counts[f][code];

@@ -68,6 +68,10 @@ void RawColumn::push(double value) {
                cells_);
 }
 
+void RawColumn::drop_first(std::size_t n) {
+    std::visit([n](auto& cells) { banditree::drop_first(cells, n); }, cells_);
+}
+
 double RawColumn::at(std::size_t row) const {
     return std::visit([row](const auto& cells) { return value_of(cells[row]); }, cells_);
 }

@@ -22,22 +22,12 @@ Refreshes Refreshes::at(std::size_t n, double share) const {
     return due;
 }
 
-namespace {
-
-Matrix part_of(const Matrix& matrix, std::size_t first, std::size_t n) {
-    return {matrix.data + first * matrix.columns, n, matrix.columns};
-}
-
-}  // namespace
-
 void RefreshedArmTree::learn(std::span<const double> context, double reward) {
     learn_many({context.data(), 1, context.size()}, {&reward, 1});
 }
 
 void RefreshedArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards) {
-    std::size_t inside = contexts.rows;
-    if (settings_.window > 0)
-        inside = std::min(inside, settings_.window - std::min(settings_.window, n_rows()));
+    const std::size_t inside = std::min(contexts.rows, window().room(n_rows()));
     take_rows(part_of(contexts, 0, inside), rewards.first(inside));
     if (inside == contexts.rows) return;
     learn_beyond_window(part_of(contexts, inside, contexts.rows - inside), rewards.subspan(inside));
@@ -71,32 +61,22 @@ void RefreshedArmTree::take(std::span<const double> context, double reward, cons
 
 void RefreshedArmTree::learn_beyond_window(const Matrix& contexts,
                                            std::span<const double> rewards) {
-    const std::size_t window = settings_.window;
-    const std::size_t step = next_growth(window, settings_.refresh) - window;
-    // Since the window was last learned alone, or full.
-    const std::size_t before = n_rows() - window, after = (before + contexts.rows) % step;
-    const bool due = before + contexts.rows >= step;
+    const std::size_t due = window().last_due(n_rows(), contexts.rows);
     for (std::size_t i = 0; i < contexts.rows; ++i) {
         rows_.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
-        if (due && i + 1 + after == contexts.rows) learn_window_only();
+        if (i + 1 == due) learn_window_only();
     }
     count_rows();
 }
 
 void RefreshedArmTree::learn_window_only() {
-    const std::size_t first = excess(), n_features = rows_.kinds().size();
-    std::vector<double> contexts, rewards;
-    for (std::size_t row = first; row < n_rows(); ++row) {
-        for (std::uint32_t f = 0; f < n_features; ++f)
-            contexts.push_back(rows_.value(f, static_cast<std::uint32_t>(row)));
-        rewards.push_back(rows_.reward(row));
-    }
+    const ArmRows last = rows_from(rows_, window().excess(n_rows()));
     const std::vector<Kind> kinds = rows_.kinds();
     rows_ = RowStore(settings_.max_bins);
     rows_.set_kinds(kinds);
     refreshes_ = {};
     forgotten_ = counted_ = 0;
-    take_rows({contexts.data(), rewards.size(), n_features}, rewards);
+    take_rows(last.matrix(), last.rewards);
 }
 
 void RefreshedArmTree::restore(const Matrix& contexts, std::span<const double> rewards,
@@ -108,15 +88,11 @@ void RefreshedArmTree::restore(const Matrix& contexts, std::span<const double> r
     count_rows();
 }
 
-std::size_t RefreshedArmTree::excess() const {
-    return settings_.window > 0 && n_rows() > settings_.window ? n_rows() - settings_.window : 0;
-}
-
 // Counts the rows that have come, and takes out those that count no longer; begins anew if those
 // before were counted about another offset.
 void RefreshedArmTree::count_rows() {
     rows_.renew();
-    const std::size_t first = excess();
+    const std::size_t first = window().excess(n_rows());
     if (offset() != offset_) {
         tree_.forget_counts();
         forgotten_ = counted_ = first;

@@ -66,13 +66,63 @@ void RowStore::append_weight(double weight) {
 }
 
 bool RowStore::renew() {
-    const std::size_t point = last_point(renewed_at_, n_rows());
-    const bool due = point > renewed_at_;
-    renewed_at_ = point;
+    const std::size_t next = next_point(renewed_at_);
+    const bool due = next <= n_rows();
+    const bool drops = due && forgotten_ > 0;
+    if (drops) {
+        renewed_at_ = next - forgotten_;
+        drop_forgotten();
+    }
+    renewed_at_ = last_point(renewed_at_, n_rows());
     const bool moved = move_offset();
-    if (!due || exact()) return moved;
+    if (!due || exact()) return moved || drops;
     renew_bins();
     return true;
+}
+
+bool RowStore::forget() {
+    const double reward = rewards_.at(forgotten_++);
+    if (2 * forgotten_ >= n_rows()) {
+        drop_forgotten();
+        renewed_at_ = n_rows();
+        find_range();
+        move_offset();
+        if (!exact()) renew_bins();
+        return true;
+    }
+    if (reward == lowest_ || reward == highest_) find_range();
+    return move_offset();
+}
+
+void RowStore::drop_forgotten() {
+    for (RawColumn& column : columns_) column.drop_first(forgotten_);
+    rewards_.drop_first(forgotten_);
+    data_.drop_first(forgotten_);
+    forgotten_ = 0;
+}
+
+// Finds the range again, which has not become wider.
+void RowStore::find_range() {
+    const double lowest = lowest_, highest = highest_;
+    for (std::size_t row = forgotten_; row < n_rows(); ++row) {
+        const double reward = rewards_.at(row);
+        lowest_ = row == forgotten_ ? reward : std::min(lowest_, reward);
+        highest_ = row == forgotten_ ? reward : std::max(highest_, reward);
+        if (lowest_ == lowest && highest_ == highest) return;
+    }
+}
+
+void RowStore::resume(std::size_t renewed_at, std::size_t forgotten) {
+    const bool sound = n_rows() == 0 ? renewed_at == 0 && forgotten == 0
+                                     : renewed_at <= n_rows() && forgotten <= (n_rows() - 1) / 2 &&
+                                           n_rows() < next_point(renewed_at);
+    if (!sound) throw std::invalid_argument("no tree with so many rows can have forgotten these");
+    if (n_rows() == 0) return;
+    renewed_at_ = renewed_at;
+    forgotten_ = forgotten;
+    find_range();
+    move_offset();
+    if (!exact()) renew_bins();
 }
 
 // Takes the rewards about the offset of a tree grown on all rows; true if that is another one than
@@ -93,7 +143,7 @@ void RowStore::retake_rewards() {
 
 void RowStore::replace_first_rewards(std::span<const double> rewards) {
     auto all = rewards_.first(rewards_.size());
-    std::copy(rewards.begin(), rewards.end(), all.begin());
+    std::copy_n(rewards.begin(), std::min(rewards.size(), all.size()), all.begin());
     rewards_ = RawColumn();
     for (const double reward : all) rewards_.push(reward);
     const auto [low, high] = std::minmax_element(all.begin(), all.end());
@@ -111,7 +161,7 @@ void RowStore::renew_bins() {
             renewed = encode_column_on(columns_[f].first(n_rows()), std::move(renewed.values));
         data_.features[f] = std::move(renewed);
     }
-    data_.flags.build(data_.features, n_rows());
+    data_.flags.build(data_.features, renewed_at_, n_rows());
 }
 
 double RowStore::key(std::uint32_t feature, std::uint32_t row) const {
@@ -147,15 +197,19 @@ Dataset RowStore::encode_exactly(const std::vector<std::uint32_t>& rows) const {
         for (std::size_t i = 0; i < rows.size(); ++i) column[i] = columns_[f].at(rows[i]);
         data.features.push_back(encode_column(column, kinds_[f], 0));
     }
-    data.flags.build(data.features, rows.size());
+    data.flags.build(data.features, rows.size(), rows.size());
     return data;
 }
 
 Dataset RowStore::snapshot() const {
-    if (!exact()) return data_;
-    std::vector<std::uint32_t> rows(n_rows());
-    std::iota(rows.begin(), rows.end(), 0u);
-    return encode_exactly(rows);
+    if (exact()) {
+        std::vector<std::uint32_t> rows(n_rows() - forgotten_);
+        std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(forgotten_));
+        return encode_exactly(rows);
+    }
+    Dataset data = data_;
+    if (forgotten_ > 0) data.drop_first(forgotten_);
+    return data;
 }
 
 std::vector<std::vector<double>> RowStore::edges() const {

@@ -214,21 +214,21 @@ double credit_of_rows(const Dataset& data, std::uint32_t feature,
     return credit_of(found, moments.n, moments.raw_cost());
 }
 
-double most_of(const CategoryBound& then, const Moments& now) {
-    const double more = std::max(now.raw_cost() - then.cost, 0.0);
+double most_of(const CategoryBound& then, const Moments& now, const Loss& loss) {
+    const double lost = loss.cost - then.loss.cost;
+    const double more = std::max(now.raw_cost() - then.cost, 0.0) + lost;
     FeatureScan most;
-    most.n_categories = then.n_categories;
+    most.n_categories = then.n_categories - std::min(then.n_categories, loss.rows - then.loss.rows);
     most.between = then.between + more;
-    return (then.gain + more) * credit_of(most, now.n, then.cost);
+    return (then.gain + more) * credit_of(most, now.n, std::min(then.cost, now.raw_cost()));
 }
 
-float bound_of(const FeatureScan& scan, bool is_own_number, const Moments& node) {
+float bound_of(const FeatureScan& scan, bool is_own_number, double cost) {
     // Of its own feature the standing split need not beat itself. But of categories only the cuts
     // of one order were tried, and the order may change.
     const double rival = is_own_number ? scan.runner_up : std::max(scan.gain, scan.runner_up);
     // Upwards, so that the bound stays one.
-    return std::nextafter(static_cast<float>(rival - node.raw_cost()),
-                          std::numeric_limits<float>::infinity());
+    return std::nextafter(static_cast<float>(rival - cost), std::numeric_limits<float>::infinity());
 }
 
 Sides sides_of(const Groups& groups, std::uint32_t n_left) {

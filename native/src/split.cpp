@@ -304,11 +304,11 @@ void SplitFinder<Sum>::subtract(Table& table, const Table& part,
 template <class Sum>
 std::vector<float> SplitFinder<Sum>::bounds() const {
     // Constant features gain nothing.
-    std::vector<float> bounds(data_.features.size(), bound_of({}, false, moments_));
+    std::vector<float> bounds(data_.features.size(), bound_of({}, false, moments_.raw_cost()));
     for (const auto& [feature, scan] : scans_) {
         const bool own = static_cast<std::int32_t>(feature) == best_.feature;
-        bounds[feature] =
-            bound_of(scan, own && data_.features[feature].kind == Kind::number, moments_);
+        bounds[feature] = bound_of(scan, own && data_.features[feature].kind == Kind::number,
+                                   moments_.raw_cost());
     }
     return bounds;
 }
@@ -318,8 +318,8 @@ std::vector<CategoryBound> SplitFinder<Sum>::category_bounds() const {
     std::vector<CategoryBound> bounds;
     if (!growth_.adjusts_categories) return bounds;
     // Constant features gain nothing.
-    bounds.resize(data_.features.size(), {0, 0, moments_.raw_cost(), 0});
-    for (const auto& [feature, scan] : scans_) bounds[feature] = category_bound(scan, moments_);
+    bounds.resize(data_.features.size(), {0, 0, moments_.raw_cost(), 0, {}});
+    for (const auto& [feature, scan] : scans_) bounds[feature] = category_bound(scan, moments_, {});
     return bounds;
 }
 

@@ -1,10 +1,11 @@
 #include "banditree/tree_bootstrap.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 
 #include "banditree/cross_validation.hpp"
 #include "banditree/deciding.hpp"
-#include "banditree/grow.hpp"
 #include "banditree/leaf_price.hpp"
 #include "banditree/schedule.hpp"
 
@@ -13,6 +14,7 @@ namespace banditree {
 void TreeBootstrap::add_arm() {
     arms_.emplace_back(settings_.max_bins);
     arms_.back().rows.set_kinds(kinds_);
+    rewards_.add_arm();
 }
 
 void TreeBootstrap::set_kinds(const std::vector<Kind>& kinds) {
@@ -24,47 +26,101 @@ void TreeBootstrap::set_kinds(const std::vector<Kind>& kinds) {
     kinds_ = kinds;
 }
 
-void TreeBootstrap::learn(std::uint32_t arm, std::span<const double> context, double reward) {
-    take(arms_[arm], context, reward);
-    settle(arms_[arm]);
+void TreeBootstrap::learn(std::uint32_t id, std::span<const double> context, double reward) {
+    const std::int64_t arm = id;
+    learn_many({&arm, 1}, {context.data(), 1, context.size()}, {&reward, 1});
 }
 
 void TreeBootstrap::learn_many(ArmIndices arms, const Matrix& contexts,
                                std::span<const double> rewards) {
-    std::vector<std::size_t> ends(arms_.size());
-    for (std::size_t arm = 0; arm < arms_.size(); ++arm) ends[arm] = arms_[arm].rows.n_rows();
-    const bool prior = settings_.cold_start == ColdStart::prior;
-    for (const auto arm : arms) ends[arm] += ends[arm] == 0 && prior ? 3 : 1;
+    std::vector<std::size_t> n_more(arms_.size());
+    for (const auto arm : arms) ++n_more[static_cast<std::size_t>(arm)];
+    std::vector<Plan> plans;
+    for (std::size_t arm = 0; arm < arms_.size(); ++arm)
+        plans.push_back(plan(arms_[arm], n_more[arm]));
     for (std::size_t i = 0; i < contexts.rows; ++i) {
-        Arm& arm = arms_[static_cast<std::size_t>(arms[i])];
-        take(arm, {contexts.data + i * contexts.columns, contexts.columns}, rewards[i]);
-        // Alpha is chosen at the last point of the schedule only; those before would be forgotten.
-        const std::size_t end = ends[static_cast<std::size_t>(arms[i])];
-        if (arm.rows.n_rows() == last_point(arm.validated_at, end)) settle(arm);
+        const auto id = static_cast<std::uint32_t>(arms[i]);
+        Arm& arm = arms_[id];
+        take(id, {contexts.data + i * contexts.columns, contexts.columns}, rewards[i]);
+        if (arm.rows.n_rows() == plans[id].relearn_at) {
+            learn_window_only(arm);
+            plans[id] = {};
+        }
+        if (arm.rows.n_rows() == plans[id].settle_at) settle(arm);
     }
-    for (Arm& arm : arms_)
-        if (arm.rows.n_rows() > 0) settle(arm);
+    for (std::size_t arm = 0; arm < arms_.size(); ++arm)
+        if (n_more[arm] > 0) settle(arms_[arm]);
+}
+
+TreeBootstrap::Plan TreeBootstrap::plan(const Arm& arm, std::size_t n_more) const {
+    std::size_t n_rows = arm.rows.n_rows();
+    if (n_rows == 0 && n_more > 0) n_rows = n_made_up();
+    const std::size_t inside = std::min(n_more, window().room(n_rows));
+    if (inside < n_more) {
+        const std::size_t due = window().last_due(n_rows + inside, n_more - inside);
+        if (due > 0) return {0, n_rows + inside + due};
+    }
+    return {last_point(arm.validated_at, n_rows + inside), 0};
 }
 
 void TreeBootstrap::restore(std::uint32_t id, const Matrix& contexts,
                             std::span<const double> rewards, const Standing& standing) {
+    if (!window().allows(contexts.rows, contexts.rows))
+        throw std::invalid_argument("the arm cannot be restored");
     Arm& arm = arms_[id];
     arm.standing = standing;
-    const std::size_t point = last_point(0, contexts.rows);
-    if (!std::isnan(standing.alpha)) arm.validated_at = point;
-    for (std::size_t i = 0; i < contexts.rows; ++i) {
-        arm.rows.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
-        if (i + 1 == point) settle(arm);
-    }
+    for (std::size_t i = n_made_up(); i < rewards.size(); ++i) rewards_.add(id, rewards[i]);
+    const std::size_t inside = std::min(contexts.rows, window().room(0));
+    if (!std::isnan(standing.alpha)) arm.validated_at = last_point(0, inside);
+    give_rows(arm, part_of(contexts, 0, inside), rewards.first(inside));
+    append_rows(arm.rows, part_of(contexts, inside, contexts.rows - inside),
+                rewards.subspan(inside));
     if (contexts.rows > 0) settle(arm);
 }
 
-void TreeBootstrap::take(Arm& arm, std::span<const double> context, double reward) {
+void TreeBootstrap::give_rows(Arm& arm, const Matrix& contexts, std::span<const double> rewards) {
+    const std::size_t point = last_point(0, contexts.rows);
+    append_rows(arm.rows, part_of(contexts, 0, point), rewards.first(point));
+    if (point > 0) settle(arm);
+    append_rows(arm.rows, part_of(contexts, point, contexts.rows - point), rewards.subspan(point));
+    if (contexts.rows > 0) settle(arm);
+}
+
+// The window is one of observations: made-up rows, which come first, are beside it.
+RowWindow TreeBootstrap::window() const {
+    if (settings_.window == 0) return {};
+    return {settings_.window, kKeptFor, n_made_up()};
+}
+
+// Made-up rewards move to the first context of the window; whether the arm was given up, or had its
+// success, remains.
+void TreeBootstrap::learn_window_only(Arm& arm) {
+    ArmRows last = rows_from(arm.rows, n_made_up() + excess(arm));
+    ArmRows first;
+    first.n_features = last.n_features;
+    if (n_made_up() > 0)
+        for (const double reward : made_up()) {
+            first.contexts.insert(
+                first.contexts.end(), last.contexts.begin(),
+                last.contexts.begin() + static_cast<std::ptrdiff_t>(last.n_features));
+            first.rewards.push_back(reward);
+        }
+    last.contexts.insert(last.contexts.begin(), first.contexts.begin(), first.contexts.end());
+    last.rewards.insert(last.rewards.begin(), first.rewards.begin(), first.rewards.end());
+    const Standing standing = arm.standing;
+    arm = Arm(settings_.max_bins);
+    arm.rows.set_kinds(kinds_);
+    arm.standing = standing;
+    give_rows(arm, last.matrix(), last.rewards);
+}
+
+void TreeBootstrap::take(std::uint32_t id, std::span<const double> context, double reward) {
+    Arm& arm = arms_[id];
     judge(arm, reward);
-    const bool widens = spread_.n == 0 || reward < spread_.lowest || reward > spread_.highest;
-    spread_.add(reward);
+    const std::array<double, 2> before = made_up();
+    rewards_.add(id, reward);
     if (settings_.cold_start == ColdStart::prior) {
-        if (widens && !settings_.binary) follow_range();
+        if (made_up() != before) follow_range();
         if (arm.rows.n_rows() == 0)
             for (const double made_up : this->made_up()) arm.rows.append(context, made_up, 1.0);
     }
@@ -73,7 +129,7 @@ void TreeBootstrap::take(Arm& arm, std::span<const double> context, double rewar
 
 void TreeBootstrap::follow_range() {
     for (Arm& arm : arms_) {
-        if (arm.rows.n_rows() == 0) continue;
+        if (arm.rows.n_rows() < n_made_up()) continue;
         arm.rows.replace_first_rewards(made_up());
         arm.exact = Dataset();
         arm.kept_of = 0;
@@ -84,19 +140,22 @@ void TreeBootstrap::follow_range() {
 void TreeBootstrap::judge(Arm& arm, double reward) {
     Standing& standing = arm.standing;
     if (standing.settled) return;
-    const bool first = !settings_.binary && spread_.n == 0;
-    const bool success = !first && reward > (settings_.binary ? 0 : spread_.mean);
+    const Spread& spread = rewards_.spread();
+    const bool first = !settings_.binary && spread.n == 0;
+    const bool success = !first && reward > (settings_.binary ? 0 : spread.mean);
     standing.failures = success ? 0 : standing.failures + 1;
     standing.settled = success || standing.failures >= settings_.patience;
 }
 
-// Follows the schedule once rows have come.
+// Follows the schedule once rows have come; beyond a full window, alpha stays. Kept trees are those
+// of the bins and of alpha as they are now.
 void TreeBootstrap::settle(Arm& arm) {
-    arm.rows.renew();
+    if (arm.rows.renew()) arm.kept_of = 0;
     arm.exact = Dataset();
-    const std::size_t point = last_point(arm.validated_at, arm.rows.n_rows());
+    const std::size_t point = last_point(arm.validated_at, arm.rows.n_rows() - excess(arm));
     if (point == arm.validated_at) return;
     arm.validated_at = point;
+    arm.kept_of = 0;
     // On every fit, alpha is that of the resample; this one is for the tree on the rows themselves.
     if (settings_.pruning != Pruning::none)
         arm.standing.alpha = choose_alpha(data(arm), settings_.growth, settings_.n_folds);
@@ -109,8 +168,11 @@ const Dataset& TreeBootstrap::data(Arm& arm) {
 }
 
 double TreeBootstrap::alpha(std::uint32_t id) const {
-    const Arm& arm = arms_[id];
-    return LeafPrice::chosen(arm.standing.alpha, arm.validated_at).alpha(arm.rows.n_rows());
+    return alpha_at(arms_[id], arms_[id].rows.n_rows() - excess(arms_[id]));
+}
+
+double TreeBootstrap::alpha_at(const Arm& arm, std::size_t n_rows) {
+    return LeafPrice::chosen(arm.standing.alpha, arm.validated_at).alpha(n_rows);
 }
 
 bool TreeBootstrap::is_cold(std::uint32_t id) const {
@@ -134,10 +196,23 @@ std::vector<double> TreeBootstrap::resample(std::size_t n_rows, Rng& rng) const 
     return weights;
 }
 
+// Rows that no longer count come after the made-up ones.
+std::vector<double> TreeBootstrap::spaced(const Arm& arm, std::vector<double> weights) const {
+    if (excess(arm) == 0) return weights;
+    weights.insert(weights.begin() + static_cast<std::ptrdiff_t>(n_made_up()), excess(arm), 0.0);
+    return weights;
+}
+
+Sample TreeBootstrap::unresampled(Arm& arm) {
+    const Dataset& rows = data(arm);
+    if (excess(arm) == 0) return Sample::of(rows, std::span<const double>());
+    return Sample::of(rows, spaced(arm, std::vector<double>(rows.n_rows() - excess(arm), 1.0)));
+}
+
 double TreeBootstrap::draw(std::uint32_t id, const double* context, Rng& rng) {
     Arm& arm = arms_[id];
     const Dataset& rows = data(arm);
-    const auto weights = resample(rows.n_rows(), rng);
+    const auto weights = spaced(arm, resample(rows.n_rows() - excess(arm), rng));
     if (settings_.pruning == Pruning::every_fit) return predict_validated(rows, weights, context);
     return lazy_predict(rows, Sample::of(rows, weights), settings_.growth, alpha(id), context);
 }
@@ -164,17 +239,18 @@ std::vector<double> TreeBootstrap::kept_draws(std::uint32_t id, const double* co
 
 const std::vector<Tree>& TreeBootstrap::kept(std::uint32_t id, const Rng& stream) {
     Arm& arm = arms_[id];
+    const std::size_t n_rows = arm.rows.n_rows() - excess(arm);
     // Of few rows, each counts.
-    std::size_t grown_at = std::min(arm.rows.n_rows(), kKeptFrom);
-    while (next_growth(grown_at, kKeptFor) <= arm.rows.n_rows())
-        grown_at = next_growth(grown_at, kKeptFor);
-    if (arm.kept_of != grown_at) keep(arm, alpha(id), grown_at, stream.child(grown_at));
+    std::size_t grown_at = std::min(n_rows, kKeptFrom);
+    while (next_growth(grown_at, kKeptFor) <= n_rows) grown_at = next_growth(grown_at, kKeptFor);
+    if (arm.kept_of != grown_at) keep(arm, grown_at, stream.child(grown_at));
     return arm.kept;
 }
 
 // Grows trees on resamples of the first rows: the more, the fewer rows there are.
-void TreeBootstrap::keep(Arm& arm, double alpha, std::size_t n_rows, Rng stream) {
+void TreeBootstrap::keep(Arm& arm, std::size_t n_rows, Rng stream) {
     const Dataset& rows = data(arm);
+    const double alpha = alpha_at(arm, std::max(n_rows, arm.validated_at));
     arm.kept.clear();
     const std::size_t affordable = kRowsOfDraws / n_rows;
     for (std::size_t i = 0; i < std::clamp(affordable, kFewestDraws, kMostDraws); ++i) {
@@ -190,8 +266,7 @@ void TreeBootstrap::keep(Arm& arm, double alpha, std::size_t n_rows, Rng stream)
 
 double TreeBootstrap::predict(std::uint32_t id, const double* context) {
     const Dataset& rows = data(arms_[id]);
-    const Sample all = Sample::of(rows, std::span<const double>());
-    return lazy_predict(rows, all, settings_.growth, alpha(id), context);
+    return lazy_predict(rows, unresampled(arms_[id]), settings_.growth, alpha(id), context);
 }
 
 Evidence TreeBootstrap::held_out(std::uint32_t id, const double* context) const {
@@ -201,8 +276,7 @@ Evidence TreeBootstrap::held_out(std::uint32_t id, const double* context) const 
 
 Tree TreeBootstrap::pruned(std::uint32_t id) {
     const Dataset& rows = data(arms_[id]);
-    const Sample all = Sample::of(rows, std::span<const double>());
-    return grow(rows, all, settings_.growth).tree.prune(alpha(id));
+    return grow(rows, unresampled(arms_[id]), settings_.growth).tree.prune(alpha(id));
 }
 
 std::vector<double> TreeBootstrap::made_up(std::uint32_t id, const double* context) {
@@ -224,14 +298,14 @@ FrozenTrees TreeBootstrap::freeze(const Rng& stream) {
     std::vector<FrozenTrees::Arm> frozen;
     for (std::uint32_t id = 0; id < arms_.size(); ++id)
         frozen.push_back(this->frozen(id, stream.child(id)));
-    return {FrozenTrees::Rule::replicas, Posterior{settings_.binary, 1, 1}, spread_, kinds_,
-            std::move(frozen)};
+    return {FrozenTrees::Rule::replicas, Posterior{settings_.binary, 1, 1}, rewards_.spread(),
+            kinds_, std::move(frozen)};
 }
 
 FrozenTrees::Arm TreeBootstrap::frozen(std::uint32_t id, const Rng& stream) {
     FrozenTrees::Arm frozen;
     frozen.cold = is_cold(id);
-    frozen.n_rows = arms_[id].rows.n_rows();
+    frozen.n_rows = arms_[id].rows.n_rows() - excess(arms_[id]);
     if (frozen.n_rows == 0) return frozen;
     const Tree tree = pruned(id);
     frozen.tree = FlatTree(tree);

@@ -1,7 +1,6 @@
 #include "banditree/tree_heuristic.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "banditree/deciding.hpp"
 
@@ -10,7 +9,7 @@ namespace banditree {
 void TreeHeuristic::add_arm() {
     arms_.push_back(ArmTree::make(settings_));
     arms_.back()->set_kinds(kinds_);
-    windows_.emplace_back();
+    rewards_.add_arm();
 }
 
 void TreeHeuristic::set_kinds(const std::vector<Kind>& kinds) {
@@ -20,49 +19,33 @@ void TreeHeuristic::set_kinds(const std::vector<Kind>& kinds) {
 }
 
 void TreeHeuristic::learn(std::uint32_t arm, std::span<const double> context, double reward) {
-    note(arm, reward);
+    rewards_.add(arm, reward);
     arms_[arm]->learn(context, reward);
-}
-
-// Keeps the spread that of the rewards that count.
-void TreeHeuristic::note(std::uint32_t arm, double reward) {
-    spread_.add(reward);
-    if (settings_.window == 0) return;
-    const std::optional<double> left = windows_[arm].push(reward, settings_.window);
-    if (!left) return;
-    spread_.remove(*left);
-    spread_.lowest = std::numeric_limits<double>::infinity();
-    spread_.highest = -spread_.lowest;
-    for (const RewardWindow& window : windows_) {
-        if (window.empty()) continue;
-        spread_.lowest = std::min(spread_.lowest, window.lowest());
-        spread_.highest = std::max(spread_.highest, window.highest());
-    }
 }
 
 void TreeHeuristic::restore(std::uint32_t arm, const Matrix& contexts,
                             std::span<const double> rewards, std::size_t n_learned) {
-    for (const double reward : rewards) note(arm, reward);
+    for (const double reward : rewards) rewards_.add(arm, reward);
     arms_[arm]->restore(contexts, rewards, n_learned);
 }
 
 void TreeHeuristic::learn_many(ArmIndices arms, const Matrix& contexts,
                                std::span<const double> rewards) {
     for (std::size_t i = 0; i < rewards.size(); ++i)
-        note(static_cast<std::uint32_t>(arms[i]), rewards[i]);
+        rewards_.add(static_cast<std::uint32_t>(arms[i]), rewards[i]);
     const auto by_arm = rows_by_arm(arms_.size(), arms, contexts, rewards);
     for (std::size_t arm = 0; arm < arms_.size(); ++arm)
         arms_[arm]->learn_many(by_arm[arm].matrix(), by_arm[arm].rewards);
 }
 
 std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, Rng& rng) const {
-    return draw_from_leaves(eligible, posterior_, spread_, rng,
+    return draw_from_leaves(eligible, posterior_, rewards_.spread(), rng,
                             [&](std::uint32_t arm) { return evidence(arm, context); });
 }
 
 std::uint32_t TreeHeuristic::decide_greedily(const double* context, ArmIndices eligible,
                                              Rng& rng) const {
-    return best_of_leaves(eligible, posterior_, spread_, rng,
+    return best_of_leaves(eligible, posterior_, rewards_.spread(), rng,
                           [&](std::uint32_t arm) { return evidence(arm, context); });
 }
 
@@ -81,7 +64,7 @@ FrozenTrees TreeHeuristic::freeze() const {
         frozen[i].tree = FlatTree(tree);
         frozen[i].leaves = evidence_of(arm.leaves(), arm.offset());
     }
-    return {FrozenTrees::Rule::posterior, posterior_, spread_, kinds_, std::move(frozen)};
+    return {FrozenTrees::Rule::posterior, posterior_, rewards_.spread(), kinds_, std::move(frozen)};
 }
 
 }  // namespace banditree

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "banditree/cross_validation.hpp"
+#include "banditree/incremental.hpp"
 #include "banditree/leaf_price.hpp"
 #include "banditree/rng.hpp"
 #include "banditree/schedule.hpp"

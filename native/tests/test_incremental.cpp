@@ -69,6 +69,7 @@ struct Stream {
     std::uint64_t weights = 0;
     bool fine = false;
     bool informative = false;
+    bool rare = false;  // some categories and whole numbers are
     double missing = 0;
 };
 
@@ -97,6 +98,7 @@ Settings random_settings(Rng& rng) {
 
 double random_value(Rng& rng, const Stream& stream, Kind kind) {
     if (rng.uniform() < stream.missing) return kNan;
+    if (stream.rare) return std::floor(3 * rng.exponential());
     if (kind == Kind::category) return static_cast<double>(rng.integer(6));
     return stream.fine ? rng.normal() : static_cast<double>(rng.integer(9)) - 4;
 }
@@ -531,4 +533,96 @@ TEST(rewards_that_grow_geometrically_give_the_batch_tree) {
         CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
     }
     CHECK(tree.as_tree().depth() >= 24);
+}
+
+// ---- forgetting ----
+
+namespace {
+
+// Forgets the oldest row of positive weight, in the tree and in the log.
+void forget_one(IncrementalTree& tree, Log& log) {
+    tree.forget();
+    const auto oldest = std::find_if(log.w.begin(), log.w.end(), [](double w) { return w > 0; });
+    const auto gone = oldest - log.w.begin() + 1;
+    log.contexts.erase(log.contexts.begin(), log.contexts.begin() + gone);
+    log.y.erase(log.y.begin(), log.y.begin() + gone);
+    log.w.erase(log.w.begin(), log.w.begin() + gone);
+}
+
+bool agrees_while_forgetting(Rng& rng, const Stream& stream, const Settings& settings,
+                             std::size_t window, int n_rows) {
+    IncrementalTree tree(settings.growth, settings.max_bins);
+    tree.set_kinds(stream.kinds);
+    Log log;
+    const auto agrees = [&] {
+        return tree.n_rows() == 0 || same_tree(tree.as_tree(), batch_tree(log, tree, settings));
+    };
+    for (int row = 0; row < n_rows; ++row) {
+        learn_one(rng, stream, tree, log);
+        if (!agrees()) return false;
+        while (tree.n_rows() > window || (tree.n_rows() > 0 && rng.integer(5) == 0)) {
+            forget_one(tree, log);
+            if (!agrees()) return false;
+        }
+    }
+    while (tree.n_rows() > 0) {
+        forget_one(tree, log);
+        if (!agrees()) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST(forgetting_gives_the_batch_tree_on_what_remains) {
+    Rng rng(61);
+    for (int round = 0; round < 250; ++round) {
+        const Stream stream = random_stream(rng);
+        Settings settings = random_settings(rng);
+        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        CHECK(agrees_while_forgetting(rng, stream, settings, 3 + rng.integer(40), 60));
+    }
+}
+
+TEST(forgetting_in_windows_whose_nodes_are_watched) {
+    Rng rng(62);
+    for (int round = 0; round < 16; ++round) {
+        const Stream stream = random_stream(rng);
+        Settings settings = random_settings(rng);
+        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        if (round % 2 == 0) settings.max_bins = 6;  // so that there are histograms
+        CHECK(agrees_while_forgetting(rng, stream, settings, 150 + rng.integer(150), 500));
+    }
+}
+
+// Values come and go; leaves have to be large; weights leave a rest by rounding.
+TEST(forgetting_where_values_are_rare) {
+    Rng rng(63);
+    for (int round = 0; round < 60; ++round) {
+        Stream stream = random_stream(rng);
+        stream.rare = true;
+        stream.weights = round % 3 == 0 ? 1 : 2;
+        Settings settings;
+        settings.max_bins = round % 2 == 0 ? 40 : 0;
+        settings.growth.min_leaf = round % 4 < 2 ? 1 : 12;
+        settings.growth.adjusts_categories = round % 3 == 1;
+        CHECK(agrees_while_forgetting(rng, stream, settings, 80 + rng.integer(200), 400));
+    }
+}
+
+TEST(the_offset_follows_the_rewards_that_remain) {
+    for (const double first : {0.1, -3.0}) {
+        IncrementalTree tree(Growth{}, 0);
+        tree.set_kinds({Kind::number});
+        Log log;
+        for (int row = 0; row < 12; ++row) {
+            const Values context{static_cast<double>(row % 4)};
+            const double reward = row == 0 ? first : 1e9 + row % 4;
+            tree.learn(context, reward, 1);
+            log.add(context, reward, 1);
+        }
+        forget_one(tree, log);
+        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, {})));
+        CHECK(tree.as_tree().n_leaves() == 4);
+    }
 }

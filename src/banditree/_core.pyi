@@ -196,6 +196,22 @@ class IncrementalTree:
         ]
         | None,
     ) -> None: ...
+    def forget(self) -> None: ...
+    def restore(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        renewed_at: int,
+        forgotten: int,
+    ) -> None: ...
     def predict_one(
         self,
         context: Annotated[
@@ -217,6 +233,8 @@ class IncrementalTree:
         Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        int,
+        int,
     ]: ...
     @property
     def n_rows(self) -> int: ...
@@ -366,6 +384,22 @@ class FrozenTrees:
     def is_cold(self, arm: int) -> bool: ...
     def n_rows(self, arm: int) -> int: ...
 
+class RewardWindow:
+    """The last rewards of an arm."""
+
+    def __init__(self) -> None: ...
+    def push(self, reward: float, most: int) -> float | None:
+        """
+        Take in a reward; return the one that falls out if there are more than `most` then.
+        """
+
+    def __len__(self) -> int: ...
+    def rewards(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """From the oldest on."""
+
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest."""
+
 class TreeHeuristic:
     def __init__(
         self,
@@ -498,6 +532,17 @@ class TreeHeuristic:
     def edges(self, arm: int) -> list[list[float]]:
         """Of the bins of each number feature."""
 
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
+
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
         """Number, mean, squared error, smallest and largest of all rewards."""
@@ -519,6 +564,7 @@ class TreeBootstrap:
         pruning: str | None,
         prior: bool,
         patience: int,
+        window: int | None,
     ) -> None: ...
     def decide(
         self,
@@ -582,6 +628,17 @@ class TreeBootstrap:
 
     def edges(self, arm: int) -> list[list[float]]:
         """Of the bins of each number feature."""
+
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
@@ -673,6 +730,7 @@ class OnlineTreeBootstrap:
         failures: float,
         replicas: int,
         refresh: float,
+        window: int | None,
         seed: int,
     ) -> None: ...
     def decide(
@@ -696,6 +754,18 @@ class OnlineTreeBootstrap:
         ],
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def restore(
+        self,
+        arm: int,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_learned: int,
+    ) -> None: ...
     def predictions(
         self,
         arm: int,
@@ -750,6 +820,17 @@ class OnlineTreeBootstrap:
 
     def edges(self, arm: int) -> list[list[float]]:
         """Of the bins of each number feature."""
+
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:

@@ -128,10 +128,10 @@ def test_originals_are_in_the_archive_of_uci():
     [
         (
             "covertyp",
-            r"no data set 'covertyp'; did you mean 'covertype'\? it must be one of adult, ",
+            r"no data set 'covertyp'; did you mean 'covertype'\?$",
         ),
         ("COVERTYPE", "did you mean 'covertype'"),
-        ("mnist", "no data set 'mnist'; it must be one of adult, shuttle, covertype, census$"),
+        ("mnist", "no data set 'mnist'; there are adult, shuttle, covertype, census$"),
         (["adult"], "no data set "),
         (None, "no data set None"),
     ],
@@ -310,7 +310,7 @@ def test_a_cache_that_cannot_be_written(folders, monkeypatch):
 def test_a_missing_package_is_named_before_anything_is_downloaded(folders, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr(download, "make_parquet", None)
-    with pytest.raises(DataError, match=rf"take {package}, .* pip install 'banditree\[study\]'"):
+    with pytest.raises(DataError, match=rf"need {package}, .* pip install 'banditree\[study\]'"):
         fetch("shuttle")
 
 

@@ -193,9 +193,12 @@ def test_dates_are_turned_into_parts_if_asked(make: Any):
         (["singup"], "dates: the table has no column 'singup'; did you mean 'signup'"),
         (
             ["signup", "stay"],
-            "dates: column 'stay' holds others: a date must be a datetime.* got Timedelta",
+            "dates: column 'stay' holds other values: a date must be a datetime.* got Timedelta",
         ),
-        (["signup", "city"], "dates: column 'city' holds others: .* got 'Lima'; .*fromisoformat"),
+        (
+            ["signup", "city"],
+            "dates: column 'city' holds other values: .* got 'Lima'; .*fromisoformat",
+        ),
         (["label"], "dates: 'label' is no feature, as it is the label or in unused; name it once"),
         (["zoned"], "dates: 'zoned' is no feature"),
         ("signup", "dates must be a list of column names, got 'signup'"),

@@ -86,13 +86,15 @@ class EnginePlayer(StrictPlayer):
                     growth
                     | {"exponential": draw.chance(0.5), "prior": draw.chance(0.5)}
                     | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
-                    | {"patience": size(draw, 1 + draw.below(9))},
+                    | {"patience": size(draw, 1 + draw.below(9))}
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))},
                 ),
                 (
                     "OnlineTreeBootstrap",
                     growth
                     | prior
                     | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))}
                     | {"replicas": size(draw, 1 + draw.below(9)), "seed": seed},
                 ),
                 (
@@ -230,15 +232,26 @@ class EnginePlayer(StrictPlayer):
             self.on_engine(kept, "restore", draw.mostly(state, 0.1))
             if self.record.succeeded > before and len(kinds):
                 self.on_engine(kept, "set_categorical", kinds)
-        elif isinstance(kept.thing, _core.TreeBootstrap):
+        elif hasattr(kept.thing, "load") and draw.chance(0.5):
+            self.loads(kept)
+        else:
             n, arm = draw.below(20), self.arm(kept)
-            standing = tuple(draw.mostly(v, 0.05) for v in (draw.below(9), False))
+            standing = (*(draw.mostly(v, 0.05) for v in (draw.below(9), False)), 0.5)
+            bootstrap = isinstance(kept.thing, _core.TreeBootstrap)
+            known = standing if bootstrap else n + draw.below(2)
             contexts = draw.mostly(draw.matrix(n, kept.contexts))
             rewards = draw.mostly(draw.rewards(n))
-            self.on_engine(kept, "restore", arm, contexts, rewards, draw.mostly(standing))
+            self.on_engine(kept, "restore", arm, contexts, rewards, draw.mostly(known))
         if draw.chance(0.1):
             name = f"_core.{type(kept.thing).__name__}"
             self.call(name, draw.one_of((copy.copy, copy.deepcopy, roundtrip)), kept.thing)
+
+    def loads(self, kept: Kept) -> None:
+        """Loads a dump, of which some bytes may be others."""
+        state = self.on_engine(kept, "dump")
+        for _ in range(self.draw.below(3)):
+            state[self.draw.below(len(state))] ^= 1 << self.draw.below(8)
+        self.on_engine(kept, "load", self.draw.mostly(state, 0.1))
 
     def functions(self) -> None:
         draw = self.draw

@@ -60,11 +60,13 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
             "TreeHeuristic": growth | prior | refresh | window,
             "TreeBootstrap": growth
             | cold
+            | window
             | {"pruning": draw.mostly(draw.one_of(("cv", "cv", "cv_every_fit", None)))}
             | {"weights": draw.mostly(draw.one_of(("multinomial", "exponential")))},
             "OnlineTreeBootstrap": growth
             | prior
             | refresh
+            | window
             | {"replicas": size(draw, 1 + draw.below(9))},
             "BanditForest": tree
             | {"delta": delta, "epsilon": draw.mostly((0.4, 0.8)), "radius": draw.mostly(0.25)},
@@ -289,7 +291,8 @@ class Damage:
             arrays[name] = arrays[draw.one_of(sorted(arrays))]
         elif draw.chance(0.5) and array.size:
             array = arrays[name] = array.copy()
-            value = draw.number() if array.dtype.kind == "f" else draw.below(9) - 2
+            lowest = -2 if array.dtype.kind == "i" else 0
+            value = draw.number() if array.dtype.kind == "f" else lowest + draw.below(9)
             array.flat[draw.below(array.size)] = value
         else:
             bent = draw.bent(array)

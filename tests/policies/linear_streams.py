@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from banditree.policies.design import ABSENCE, BIT, CONSTANT, Design
+from banditree.policies.columns import ABSENCE, BIT, CONSTANT
+from banditree.policies.design import Design
 from banditree.policies.penalty import GRID, fold_ids
 
 Row = dict[str, Any]

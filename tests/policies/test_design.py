@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from banditree.contexts import Encoder
-from banditree.policies.design import Design, capacity, grown_by_a_quarter
+from banditree.policies.columns import capacity, grown
+from banditree.policies.design import Design
 from banditree.policies.penalty import N_FOLDS, add_outer, fold_ids, symmetric_inverse
 from policies.linear_streams import (
     CITIES,
@@ -108,7 +109,7 @@ def test_coefficients_carry_over_to_another_scale(contexts):
         design.learn(column)
     coefficients[former.inverse == 0] = 0
     wider = np.pad(coefficients, (0, design.width - len(coefficients)))
-    again = design.standardise_many(rows) @ design.carry_over(wider, former)
+    again = design.standardise_many(rows) @ design.scale.carry_over(wider, former)
     assert again == pytest.approx(standard @ coefficients, abs=1e-6)
 
 
@@ -189,7 +190,7 @@ def test_capacity_leaves_little_room():
 
 
 def test_a_quarter_more():
-    assert [grown_by_a_quarter(n) for n in (0, 1, 3, 4, 5, 100)] == [1, 2, 4, 5, 7, 125]
+    assert [grown(n, 0.25) for n in (0, 1, 3, 4, 5, 100)] == [1, 2, 4, 5, 7, 125]
 
 
 def test_folds_follow_from_the_row_number():

@@ -51,10 +51,10 @@ class Referee:
     def learn(self, context: Row, arm: str, reward: float) -> None:
         if arm not in self.policy.arms:
             self.policy.add_arm(arm)
-        due = self.policy._design._due
+        due = self.policy._design.due
         self.policy.learn(context, arm, reward)
         # Whenever the scale is renewed, so is the time of the next renewal.
-        renewed = self.policy._design._due != due
+        renewed = self.policy._design.due != due
         self.design.learn(context, renewed)
         self.logs[arm].append((self.design.known(context), reward))
         if renewed and self.policy.reward == "continuous":

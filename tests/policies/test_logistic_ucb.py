@@ -79,10 +79,10 @@ class Referee:
     def learn(self, context: Row, arm: str, reward: float) -> None:
         if arm not in self.policy.arms:
             self.policy.add_arm(arm)
-        due = self.policy._design._due
+        due = self.policy._design.due
         self.policy.learn(context, arm, reward)
         # Whenever the scale is renewed, so is the time of the next renewal.
-        self.design.learn(context, self.policy._design._due != due)
+        self.design.learn(context, self.policy._design.due != due)
         self.logs[arm].append((self.design.known(context), reward))
         if self.policy.regularization == "cv":
             self._check_penalty(arm)
@@ -189,7 +189,7 @@ def test_an_arm_that_is_tried_late():
     for i in range(31):
         context = {f"f{j}": float(value) for j, value in enumerate(random.normal(size=12))}
         referee.learn(context, "b" if i == 30 else "a", float(i % 2))
-    assert referee.policy._design._due > 31 + 1
+    assert referee.policy._design.due > 31 + 1
     referee.compare({f"f{j}": 1.0 for j in range(12)})
 
 

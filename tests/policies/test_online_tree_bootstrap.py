@@ -92,11 +92,13 @@ def learned(stream: Stream, options: Options) -> bt.OnlineTreeBootstrap:
 def assert_replicas(policy: bt.OnlineTreeBootstrap, stream: Stream, arm: str, n: int) -> None:
     """Compare each replica with the batch tree on its members, pruned at half of alpha.
 
-    Bins and alpha are those of all the arm's rows, up to the last that the replica has taken in.
+    Bins and alpha are those of the arm's rows that count, up to the last that the replica has taken
+    in. A row keeps its coins, whatever has left the window.
     """
-    contexts, rewards = stream.of(arm, n)
-    index = policy._arms.index(arm)
-    members = np.array([policy._core.members(index, row) for row in range(len(rewards))])
+    contexts, rewards = (values[-(policy.window or n) :] for values in stream.of(arm, n))
+    index, learned = policy._arms.index(arm), policy.counts[arm]
+    numbers = range(learned - len(rewards), learned)
+    members = np.array([policy._core.members(index, number) for number in numbers])
     rows = policy._encoder.encode_many(stream.others[:4])
     predictions = np.array([policy._core.predictions(index, row) for row in rows])
     for replica in range(policy.replicas):
@@ -114,7 +116,8 @@ def assert_replicas(policy: bt.OnlineTreeBootstrap, stream: Stream, arm: str, n:
 
 def believed(policy: Any, leaves: list[tuple[int, float]], stream: Stream, n: int) -> list[float]:
     if policy.reward == "continuous":
-        return [(total + np.mean(stream.rewards[:n])) / (count + 1) for count, total in leaves]
+        mean = np.mean([r for arm in ARMS for r in stream.of(arm, n)[1][-(policy.window or n) :]])
+        return [(total + mean) / (count + 1) for count, total in leaves]
     wins, losses = policy.prior
     return [(total + wins) / (count + wins + losses) for count, total in leaves]
 
@@ -133,6 +136,21 @@ def test_each_replica_is_the_batch_tree_of_its_half(
     stream: Stream, options: Options, max_bins: int | None
 ) -> None:
     options = {"replicas": 3, "prior": (1, 2), "max_bins": max_bins, **options}
+    assert_replicas_after_every_row(stream, options)
+
+
+@settings(max_examples=20)
+@given(streams(max_rows=30), st.integers(1, 12), BINS)
+def test_with_a_window_each_replica_is_that_of_its_half_of_the_last_rows(
+    stream: Stream, window: int, max_bins: int | None
+) -> None:
+    assert_replicas_after_every_row(stream, {"replicas": 3, "window": window, "max_bins": max_bins})
+
+
+@settings(max_examples=10)
+@given(streams(max_rows=30, reward="continuous"), st.integers(1, 12))
+def test_the_same_of_continuous_rewards_in_a_window(stream: Stream, window: int) -> None:
+    options: Options = {"replicas": 3, "window": window, "reward": "continuous"}
     assert_replicas_after_every_row(stream, options)
 
 

@@ -265,6 +265,13 @@ def test_laws_of_huge_and_tiny_rewards_are_numbers(largest: float) -> None:
         assert_frequencies(policy.decide_many([{}] * 2_000), found)
 
 
+def test_rounding_of_large_rewards_does_not_leave_their_range() -> None:
+    n, total = np.array([3.0, 2.0]), np.array([1e200, 1e-320])
+    overall = Overall(1e-320, 1e-320, lowest=0.0, highest=1e-310)
+    found = effective_payoffs(Evidence(n, total, np.array([1e100, 1e-320]), overall))
+    assert ((found >= 0) & (found <= n)).all()
+
+
 @pytest.mark.parametrize(
     "make", [bt.ThompsonSampling, bt.TreeHeuristic, bt.Greedy, bt.OnlineTreeBootstrap]
 )

@@ -36,6 +36,10 @@ WAYS = {
     "bootstrap, continuous": partial(bt.TreeBootstrap, reward="continuous"),
     "until success": partial(bt.TreeBootstrap, cold_start="until_success", patience=5),
     "every fit": partial(bt.TreeBootstrap, pruning="cv_every_fit", folds=2, max_depth=2),
+    "online window": partial(bt.OnlineTreeBootstrap, replicas=7, window=20, refresh=0.3),
+    "bootstrap window": partial(bt.TreeBootstrap, reward="continuous", window=20),
+    "linear window": partial(bt.LinUCB, window=20),
+    "logistic window": partial(bt.LogisticUCB, window=20),
     "sampling window": partial(bt.ThompsonSampling, window=9, floor=0.1),
 }
 every_way = pytest.mark.parametrize("make", WAYS.values(), ids=WAYS.keys())

@@ -420,3 +420,18 @@ def test_intervals_are_those_of_a_policy_without_made_up_observations() -> None:
     assert made_up.n == plain.n == 60
     assert made_up.mean == pytest.approx(plain.mean)
     assert made_up.interval == pytest.approx(plain.interval)
+
+
+def test_kept_resamples_follow_from_the_observations() -> None:
+    """Bins are made anew at 147 rows, two of them made up; till then trees of 144 are kept."""
+    stream = mixed_stream(600)
+    policy = bt.TreeBootstrap(ARMS, seed=3)
+    for context, arm, reward in stream:
+        policy.learn(context, arm, reward)
+        if policy.counts["golf"] == 148:
+            break
+        if policy.counts["golf"] >= 143:
+            policy.propensities(stream.others[0])
+    copy = pickle.loads(pickle.dumps(policy))
+    for context in stream.others:
+        assert copy.propensities(context) == policy.propensities(context)

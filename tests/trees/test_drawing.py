@@ -20,7 +20,7 @@ from banditree.trees.drawing.wording import (
     Wording,
     columns,
     number,
-    shorten,
+    text_within,
     threshold_labels,
 )
 
@@ -213,8 +213,8 @@ def test_numbers(value, text):
 
 @given(st.text(), st.integers(5, 40))
 def test_shortened_text_fits(text, room):
-    assert columns(shorten(text, room)) <= room
-    assert columns(text) > room or shorten(text, room) == text
+    assert columns(text_within(text, room)) <= room
+    assert columns(text) > room or text_within(text, room) == text
 
 
 def test_every_node_has_a_box_and_a_tooltip():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,58 +13,19 @@ from hypothesis import strategies as st
 import banditree as bt
 from reference import naive
 from reference.strategies import Data, data_sets, tree_settings
-
-Options = dict[str, Any]
-BINS = st.none() | st.integers(2, 6)
-BINARY = st.integers(0, 1)
-STRUCTURE = ("n", "feature", "missing", "threshold", "categories")
-
-
-@dataclass(frozen=True)
-class Stream:
-    contexts: list[Any]
-    y: list[float]
-    weights: list[float]
-    others: list[Any]  # contexts to predict for
-    categorical: tuple[Any, ...]
-
-    @property
-    def exact(self) -> bool:
-        """Whether all sums are whole numbers."""
-        return set(self.y) <= {0, 1} and all(w == int(w) for w in self.weights)
-
-
-def mapped(row: list[Any], named: bool) -> Any:
-    """Return a row as it is, or as a mapping that lacks what is missing."""
-    return {f"f{j}": v for j, v in enumerate(row) if v is not None} if named else row
-
-
-def as_stream(data: Data, named: bool, y: list[float] | None = None) -> Stream:
-    return Stream(
-        [mapped(row, named) for row in data.rows],
-        data.y if y is None else y,
-        [1] * len(data.y) if data.weights is None else data.weights,
-        [mapped(row, named) for row in data.rows[:4] + data.others],
-        tuple(f"f{j}" if named else j for j in data.named),
-    )
-
-
-@st.composite
-def streams(draw: st.DrawFn, *, exact: bool = True, max_rows: int = 40) -> Stream:
-    data = draw(data_sets(exact=exact, max_rows=max_rows))
-    y = [draw(BINARY) for _ in data.y] if draw(st.booleans()) else None
-    return as_stream(data, draw(st.booleans()), y)
-
-
-def empty_tree(stream: Stream, options: Options) -> bt.IncrementalTree:
-    return bt.IncrementalTree(categorical=stream.categorical, **options)
-
-
-def learned(stream: Stream, options: Options, n: int | None = None) -> bt.IncrementalTree:
-    tree = empty_tree(stream, options)
-    for observation in list(zip(stream.contexts, stream.y, stream.weights, strict=True))[:n]:
-        tree.learn(*observation)
-    return tree
+from trees.row_streams import (
+    BINS,
+    Options,
+    Stream,
+    as_stream,
+    assert_same,
+    assert_same_edges,
+    copies,
+    empty_tree,
+    learned,
+    mixed_stream,
+    streams,
+)
 
 
 def batch_tree(stream: Stream, options: Options, n: int, inc: bt.IncrementalTree) -> bt.Tree:
@@ -75,30 +33,6 @@ def batch_tree(stream: Stream, options: Options, n: int, inc: bt.IncrementalTree
     edges = inc.bin_edges if options.get("max_bins") is not None else None
     tree = bt.Tree(categorical=stream.categorical, **options)
     return tree.fit(stream.contexts[:n], stream.y[:n], stream.weights[:n], bin_edges=edges)
-
-
-def parts(tree: bt.Tree) -> tuple[list[Any], list[float]]:
-    """What must agree exactly, and the sums, which may be rounded; node by node."""
-    structure: list[Any] = []
-    sums: list[float] = []
-    stack = [tree.to_dict()]
-    while stack:
-        node = stack.pop()
-        structure.append([node.get(name) for name in STRUCTURE])
-        sums += [node[name] for name in ("weight", "mean", "cost")]
-        if "left" in node:
-            sums.append(node["gain"])
-            stack += [node["right"], node["left"]]
-    return structure, sums
-
-
-def assert_same(found: bt.Tree, expected: bt.Tree, exact: bool = False) -> None:
-    if exact:
-        assert found.to_dict() == expected.to_dict()
-        return
-    (structure, sums), (wanted, wanted_sums) = parts(found), parts(expected)
-    assert structure == wanted
-    np.testing.assert_allclose(sums, wanted_sums, rtol=1e-9, atol=1e-9)
 
 
 def assert_same_after_every_row(stream: Stream, options: Options) -> None:
@@ -145,24 +79,6 @@ def test_same_tree_where_rewards_come_closer_to_zero(y: list[float]) -> None:
 def test_a_leaf_of_equal_contexts_that_another_joined_before_it_may_be_split() -> None:
     rows, y = [[1], [1], [-1], [-1], [0], [1]], [0, 1, 1, 1, 0, 0]
     assert_same_after_every_row(Stream(rows, y, [1] * 6, [], ()), {"min_split": 4})
-
-
-def mixed_stream(n: int, reward: str) -> Stream:
-    """Six features of all kinds, with gaps, a late feature, and weights of 0."""
-    rng = np.random.default_rng(11)
-    numbers = np.stack([rng.integers(0, 9, n), rng.normal(size=n), rng.integers(0, 400, n)])
-    letters, codes, flags = rng.integers(0, 9, n), rng.integers(0, 7, n), rng.random(n) < 0.4
-    score = numbers[0] / 4 + numbers[1] + letters % 3 - 2 * flags + rng.normal(size=n)
-    y = score > 1.5 if reward == "binary" else np.round(score, 2)
-    contexts = []
-    for i in range(n):
-        row = dict(zip("abc", numbers[:, i].tolist(), strict=True))
-        row |= {"letter": f"letter {letters[i]}", "code": int(codes[i]), "flag": bool(flags[i])}
-        gaps = rng.random(6) < 0.05
-        kept = [k for k, gap in zip(row, gaps, strict=True) if not gap and (k != "flag" or i > 50)]
-        contexts.append({k: row[k] for k in kept})
-    weights = rng.integers(0, 4, n) if reward == "binary" else np.round(rng.exponential(size=n), 3)
-    return Stream(contexts, y.astype(float).tolist(), weights.tolist(), contexts[:20], ("code",))
 
 
 @pytest.mark.parametrize("options", [{}, {"min_leaf": 3, "min_split": 9}], ids=str)
@@ -220,10 +136,6 @@ def test_many_without_weights_count_once_each() -> None:
     assert_same(tree.as_tree(), bt.Tree().fit(rows, y), exact=True)
 
 
-def assert_same_edges(found: Any, expected: Any) -> None:
-    assert {k: v.tolist() for k, v in found.items()} == {k: list(v) for k, v in expected.items()}
-
-
 def schedule(n: int) -> int:
     """The latest point, at n rows, at which bins are made."""
     point = 1
@@ -261,10 +173,6 @@ def test_exact_tree_has_no_edges() -> None:
     tree = bt.IncrementalTree()
     tree.learn_many([[1, "a"], [2, "b"]], [0, 1])
     assert tree.bin_edges == {}
-
-
-def copies(tree: Any) -> list[Any]:
-    return [pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree), copy.copy(tree)]
 
 
 @given(streams(), tree_settings(), BINS, st.integers(0, 40))

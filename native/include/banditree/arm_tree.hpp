@@ -50,6 +50,10 @@ class ArmTree {
     // Of the pruned tree, from left to right.
     virtual std::vector<Moments> leaves() const = 0;
 
+    virtual void write(ByteWriter& out) const = 0;
+    // Into a tree without rows; it goes on as the one that was written.
+    virtual void read(ByteReader& in) = 0;
+
     std::size_t n_rows() const { return rows().n_rows(); }
     double offset() const { return rows().data().offset; }
     Evidence held_out(const double* context) const {

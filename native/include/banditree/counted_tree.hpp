@@ -29,6 +29,12 @@ class CountedTree {
     std::vector<Moments> leaves() const;
     // The tree with what is counted in its nodes; gains are those it was planted with.
     Tree current(double offset) const;
+    bool is_planted() const { return !tree_.nodes.empty(); }
+    std::size_t n_counted() const { return is_planted() ? moments_[0].n : 0; }
+
+    void write(ByteWriter& out) const;
+    // One that counts rows of the store, each with weight 1.
+    static CountedTree read(ByteReader& in, const RowStore& rows);
 
  private:
     // Calls visit with the number of each node on a way; value_of gives the value of a feature.

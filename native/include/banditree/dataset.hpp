@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "banditree/tight.hpp"
+
 namespace banditree {
 
 enum class Kind : std::uint8_t { number, category };
@@ -15,12 +17,16 @@ enum class Kind : std::uint8_t { number, category };
 class CodeColumn {
  public:
     void push(std::uint32_t code);
+    void drop_first(std::size_t n) {
+        std::visit([n](auto& cells) { banditree::drop_first(cells, n); }, cells_);
+    }
     void adopt(std::vector<std::uint8_t> codes) { cells_ = std::move(codes); }
     void assign(std::span<const std::uint32_t> codes, std::uint32_t largest);
     // The code of a row is that of its slot.
     void assign(std::span<const std::uint32_t> slots, std::span<const std::uint32_t> code_of,
                 std::uint32_t largest);
-    std::size_t count(std::uint32_t code) const;
+    // How many of the first rows have the code.
+    std::size_t count(std::uint32_t code, std::size_t n_first) const;
     // Sets the bit in the words of the rows that have the code.
     void set_bits(std::uint32_t code, std::uint32_t bit, std::vector<std::uint64_t>& words) const;
     std::uint32_t at(std::size_t row) const;
@@ -63,10 +69,15 @@ class Flags {
         std::vector<std::uint32_t> features;  // of each bit
     };
 
-    void build(const std::vector<Feature>& features, std::size_t n_rows);
+    // The features that are of two codes in the first rows, and of these none that later rows give
+    // up: the same as built from the first rows, then pushing the others.
+    void build(const std::vector<Feature>& features, std::size_t n_first, std::size_t n_rows);
     // After the features have got one more row: adds it, and gives up features that are no longer
     // of two codes.
     void push(const std::vector<Feature>& features, std::span<const std::uint32_t> codes);
+    void drop_first(std::size_t n) {
+        for (Block& block : blocks_) banditree::drop_first(block.words, n);
+    }
     // Bit number of a feature (64 a block), or kNone.
     std::int32_t bit_of(std::uint32_t feature) const {
         return feature < bit_of_.size() ? bit_of_[feature] : kNone;
@@ -92,6 +103,12 @@ struct Dataset {
 
     std::size_t n_rows() const { return y.size(); }
     void push_reward(double reward);
+    void drop_first(std::size_t n) {
+        for (Feature& feature : features) feature.codes.drop_first(n);
+        flags.drop_first(n);
+        banditree::drop_first(y, n);
+        if (!w.empty()) banditree::drop_first(w, n);
+    }
     double weight(std::size_t row) const { return w.empty() ? 1.0 : w[row]; }
     std::size_t bytes() const;
 };

@@ -1,10 +1,12 @@
-// A tree that learns row by row and is, after every row, the tree that would be grown on all rows
-// so far.
+// A tree that learns row by row, forgets them in the same order, and is, after every row, the tree
+// that would be grown on all rows that it has.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +31,12 @@ class IncrementalTree {
     // The same as learning the rows one by one, at the cost of one growth where there are many.
     void learn_many(const Matrix& contexts, std::span<const double> rewards,
                     std::span<const double> weights);
+    // Takes the oldest row out again. Throws std::invalid_argument if there is none.
+    void forget();
+    // Gives a tree without rows those of another one, the first of which it has forgotten, as its
+    // RowStore says; it then goes on as that one would. Throws std::invalid_argument.
+    void restore(const Matrix& contexts, std::span<const double> rewards,
+                 std::span<const double> weights, std::size_t renewed_at, std::size_t forgotten);
     // These may grow parts that are pending, so even they must not run beside another call.
     double predict(const double* context);
     Tree as_tree();
@@ -47,7 +55,7 @@ class IncrementalTree {
     // Of the pruned tree, from left to right; there are some rows.
     std::vector<Moments> pruned_leaves() const;
 
-    std::size_t n_rows() const { return rows_.n_rows(); }
+    std::size_t n_rows() const { return rows_.n_rows() - rows_.forgotten(); }
     const RowStore& rows() const { return rows_; }
     const Growth& growth() const { return growth_; }
     std::size_t bytes() const;
@@ -59,12 +67,13 @@ class IncrementalTree {
     // Sums by feature and code, for nodes with so many rows that a pass over them would cost more.
     struct Histogram {
         std::vector<std::vector<Sums>> sums;
-        std::vector<std::vector<std::uint32_t>> counts;  // only where min_leaf needs them
+        std::vector<std::vector<std::uint32_t>> counts;  // only where weights do not tell them
     };
     // What a larger node keeps so that it need not be searched at every row.
     struct Watch {
         std::vector<float> bounds;                   // of each feature (see bound_of)
         std::vector<CategoryBound> category_bounds;  // if those are adjusted
+        Loss loss;
         std::unique_ptr<Histogram> histogram;
     };
     // What pruning leaves of a subtree: its leaves, and how much its splits gain together.
@@ -98,6 +107,9 @@ class IncrementalTree {
         Kept kept;
         Fate fate = Fate::unknown;
         double cut = 0;  // the threshold of a number's split that survives
+        // The most that the moments have been since they were added up, if rows have left.
+        double peak_w = 0;
+        double peak_wyy = 0;
 
         bool is_leaf() const { return feature < 0; }
     };
@@ -109,16 +121,31 @@ class IncrementalTree {
         double gain() const { return scan.gain * credit; }
         double below = 0;
         double above = 0;
+        bool saw_missing = false;
         Sides sides;
     };
     void rebuild();
     void insert(std::uint32_t row);
 
+    void remove(std::uint32_t row);
+    std::vector<std::int32_t> take_out(std::uint32_t row);
+    void take_from(LiveNode& node, std::uint32_t row);
+    void untally(Histogram& histogram, std::uint32_t row) const;
+    bool is_blurred(const LiveNode& node) const;
+    bool holds_without(LiveNode& node, std::uint32_t row);
+    bool keeps_sides(const LiveNode& node, std::uint32_t row) const;
+    bool has_alike(const LiveNode& node, std::uint32_t feature, std::uint32_t row) const;
+    Moments moments_of(const std::vector<std::uint32_t>& rows) const;
+
+    // For the newest row, on its way down, or for none.
+    static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
     bool holds(LiveNode& node, std::uint32_t row);
+    bool is_best(LiveNode& node, std::optional<double> standing, std::uint32_t row);
     bool side_is_clear(const LiveNode& node, std::uint32_t row) const;
     double standing_gain(const LiveNode& node, std::uint32_t row) const;
     bool may_beat(const LiveNode& node, std::uint32_t feature, double standing) const;
-    bool adopt(LiveNode& node, const Search& search, std::uint32_t row) const;
+    bool adopt(LiveNode& node, const Search& search) const;
+    bool adopt_sides(LiveNode& node, const Sides& sides) const;
     void remember(LiveNode& node, const std::vector<Search>& searches) const;
     bool goes_left(const LiveNode& node, std::uint32_t row) const;
 
@@ -138,6 +165,9 @@ class IncrementalTree {
     bool has_histogram(const LiveNode& node) const {
         return node.watch && node.watch->histogram && !needs_rows();
     }
+    // Weights that are not all 1 may leave a rest by rounding where no row is left.
+    bool counts_rows() const { return growth_.min_leaf > 1 || !rows_.data().w.empty(); }
+    void drop_histograms();
     RowFinder& finder();
     void group_by_value(std::uint32_t feature, const std::vector<std::uint32_t>& gathered,
                         bool weighted, Groups& groups);
@@ -165,6 +195,7 @@ class IncrementalTree {
     std::int32_t allocate();
     void release_below(std::int32_t node);
     std::vector<std::uint32_t> rows_below(const LiveNode& node) const;
+    std::vector<std::uint32_t> sorted_rows_below(const LiveNode& node) const;
     template <class IsSplit>
     Tree copy_of(IsSplit is_split) const;
     void describe_split(const LiveNode& live, Tree& tree) const;

@@ -10,6 +10,7 @@
 #include "banditree/posterior.hpp"
 #include "banditree/row_store.hpp"
 #include "banditree/split.hpp"
+#include "banditree/state.hpp"
 #include "banditree/tree.hpp"
 
 namespace banditree {
@@ -29,6 +30,10 @@ struct LeafPrice {
         const std::size_t step = std::max<std::size_t>(1, chosen_at / 16);
         return per_row * static_cast<double>(n_rows - (n_rows - chosen_at) % step);
     }
+
+    void write(ByteWriter& out) const;
+    // Chosen at up to n rows.
+    static LeafPrice read(ByteReader& in, std::size_t n_rows);
 };
 
 // The fold of each of n rows: a hash of its number, so that a row stays in its fold whatever

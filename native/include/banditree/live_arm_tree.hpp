@@ -21,6 +21,10 @@ class LiveArmTree : public ArmTree {
     Tree pruned() const override { return tree_.pruned(); }
     std::vector<Moments> leaves() const override { return tree_.pruned_leaves(); }
 
+    // Rows and price; reading grows the tree again.
+    void write(ByteWriter& out) const override;
+    void read(ByteReader& in) override;
+
  private:
     // Follows the schedule once rows have come.
     void validate();

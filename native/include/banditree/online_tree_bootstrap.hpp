@@ -1,5 +1,6 @@
 // Several trees per arm, each on a random half of its rows; a decision asks one of them. The rows
-// are stored once; a tree is grown anew each time its half has grown by a share.
+// are stored once; a tree is grown anew each time its half has grown by a share. With a window, an
+// arm learns its last rows again, alone, each time a share of them is new.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,9 @@
 #include "banditree/frozen_trees.hpp"
 #include "banditree/leaf_price.hpp"
 #include "banditree/posterior.hpp"
+#include "banditree/reward_windows.hpp"
 #include "banditree/rng.hpp"
+#include "banditree/row_window.hpp"
 
 namespace banditree {
 
@@ -23,11 +26,13 @@ class OnlineTreeBootstrap {
         std::uint32_t n_folds = 10;
         std::uint32_t n_replicas = 0;
         double refresh = 0;      // by which share a half grows until its tree is grown anew
+        std::size_t window = 0;  // only so many rows of an arm, the last ones, count; 0: all
         std::uint64_t seed = 0;  // of the halves
         Posterior posterior;
     };
 
-    explicit OnlineTreeBootstrap(const Settings& settings) : settings_(settings) {}
+    explicit OnlineTreeBootstrap(const Settings& settings)
+        : settings_(settings), rewards_(settings.window) {}
     OnlineTreeBootstrap(const OnlineTreeBootstrap&) = delete;
     OnlineTreeBootstrap& operator=(const OnlineTreeBootstrap&) = delete;
 
@@ -37,6 +42,9 @@ class OnlineTreeBootstrap {
     void learn(std::uint32_t arm, std::span<const double> context, double reward);
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
+    // Gives an arm without rows those that another one has kept of all that it has learned.
+    void restore(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards,
+                 std::size_t n_learned);
 
     std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
     // Whether the arm is offered before any other: no replica has a row of it.
@@ -44,11 +52,12 @@ class OnlineTreeBootstrap {
     // What a replica expects of the arm in the context.
     double predict(std::uint32_t arm, std::uint32_t replica, const double* context) const;
     FrozenTrees freeze() const;
-    // Whether each replica takes in the row of this number: coins that depend on seed, arm and row
-    // only.
+    // Whether each replica takes in the row of this number, of all that the arm has learned: coins
+    // that depend on seed, arm and number only.
     std::vector<bool> members(std::uint32_t arm, std::size_t row) const;
 
     std::size_t n_arms() const { return arms_.size(); }
+    RowWindow window() const { return {settings_.window, settings_.refresh}; }
     std::uint32_t n_replicas() const { return settings_.n_replicas; }
     const std::vector<Kind>& kinds() const { return kinds_; }
     const Growth& growth() const { return settings_.growth; }
@@ -60,7 +69,12 @@ class OnlineTreeBootstrap {
     Tree tree(std::uint32_t arm, std::uint32_t i) const {
         return arms_[arm].replicas[i].tree.current(rows(arm).data().offset);
     }
-    Spread& spread() { return spread_; }
+    Spread& spread() { return rewards_.spread(); }
+
+    void write(ByteWriter& out) const;
+    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
+    // having changed nothing, on what none has written.
+    void read(ByteReader& in);
 
  private:
     struct Replica {
@@ -75,8 +89,11 @@ class OnlineTreeBootstrap {
             members;  // a bit per replica, in as many words a row as it takes
         std::vector<Replica> replicas;
         LeafPrice price;
-        std::size_t counted = 0;  // rows
-        double offset = 0;        // about which they were counted
+        std::size_t first = 0;  // number of the first row, of all that the arm has learned
+        // The rows from `forgotten` to `counted` are counted.
+        std::size_t forgotten = 0;
+        std::size_t counted = 0;
+        double offset = 0;  // about which they were counted
     };
     // Which work on an arm's rows is due once so many more have come: what comes before the last of
     // its kind would be forgotten.
@@ -90,16 +107,25 @@ class OnlineTreeBootstrap {
         return arm.members[row * words() + replica / 64] >> (replica % 64) & 1;
     }
     void learn_rows(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards);
+    void take_rows(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards);
+    void learn_beyond_window(std::uint32_t arm, const Matrix& contexts,
+                             std::span<const double> rewards);
+    void learn_window_only(std::uint32_t arm);
+    Arm empty_arm() const;
     Plan plan(const Arm& arm, std::size_t first) const;
     void toss_coins(std::uint32_t arm, std::size_t n_rows);
+    void count_rows(std::uint32_t arm);
+    // The replicas that take a row in.
+    std::vector<std::uint32_t> takers(const Arm& arm, std::size_t row) const;
+    void read_arm(ByteReader& in, std::uint32_t arm);
     void grow_anew(Arm& arm, std::uint32_t replica);
-    void count_rows(Arm& arm);
+    void plant(Arm& arm, std::uint32_t replica, const std::vector<std::uint32_t>& own);
     static double alpha_of(const Arm& arm);
 
     Settings settings_;
     std::vector<Kind> kinds_;
     std::vector<Arm> arms_;
-    Spread spread_;
+    RewardWindows rewards_;
 };
 
 }  // namespace banditree

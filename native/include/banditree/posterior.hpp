@@ -6,6 +6,7 @@
 #include <span>
 
 #include "banditree/rng.hpp"
+#include "banditree/state.hpp"
 #include "banditree/sums.hpp"
 #include "banditree/winning.hpp"
 
@@ -35,6 +36,11 @@ struct Spread {
         squared_error = n > 0 ? std::max(squared_error - step * (reward - mean), 0.0) : 0;
     }
     double variance() const { return n > 0 ? squared_error / n : 0; }
+    // With others draws would be no numbers, and no arm could lead.
+    bool is_sound() const;
+
+    void write(ByteWriter& out) const;
+    static Spread read(ByteReader& in);
 };
 
 // The rewards of a leaf.
@@ -79,11 +85,12 @@ struct Posterior {
     StudentLaw student(const Evidence& leaf, const Spread& all, double noise) const {
         const double n = leaf.n, location = mean(leaf, all);
         const double range = all.highest - all.lowest;
-        const double height = n > 0 && range > 0 ? (leaf.total / n - all.lowest) / range : 0;
+        const double height = n > 0 && range > 0 ? within(leaf.total / n - all.lowest, range) : 0;
         const bool varies = leaf.squared_error > 0;
         if (n >= 2 && noise > 0 && !varies && height <= kRounding)
             return {location, kFirstPayoff * std::sqrt(noise) / (n + 1), kFirstPayoffFreedom};
-        const double error = range > 0 ? leaf.squared_error / range / range : 0;
+        const double deviation = range > 0 ? within(std::sqrt(leaf.squared_error / n), range) : 0;
+        const double error = n * deviation * deviation;
         const double payoffs =
             varies ? std::min(n, n * n * height * height / (n * height * height + error)) : n;
         const double widening = n > 0 ? 1 + kWidening * (1 / std::max(payoffs, 1.0) - 1 / n) : 1;
@@ -91,6 +98,11 @@ struct Posterior {
         const double rate =
             all.variance() + leaf.squared_error / 2 + n * away * away / (2 * (1 + n));
         return {location, std::sqrt(widening * rate / ((1 + n / 2) * (1 + n))), 2 + payoffs};
+    }
+
+    // The share of the range; rounding of large rewards that differ by little is put back into it.
+    static double within(double distance, double range) {
+        return std::clamp(distance, 0.0, range) / range;
     }
 
     // A leaf mean so near the lowest reward, relative to the range, is the lowest reward.

@@ -5,16 +5,33 @@
 #include <variant>
 #include <vector>
 
+#include "banditree/dataset.hpp"
+#include "banditree/state.hpp"
+
 namespace banditree {
 
 class RawColumn {
  public:
     void push(double value);
+    void drop_first(std::size_t n);
     double at(std::size_t row) const;
     std::size_t size() const;
     std::size_t bytes() const;
     bool empty_of_values() const;  // nothing but missing values
     std::vector<double> first(std::size_t n) const;
+
+    // What there is in a column.
+    struct Range {
+        double lowest;  // above `highest` if all values are missing
+        double highest;
+        bool some_missing;
+        bool whole;  // no value has a fraction
+    };
+    Range range() const;
+    // What encode_column_on makes of its values.
+    Feature encode_on(std::vector<double> edges) const;
+    void write(ByteWriter& out) const;
+    static RawColumn read(ByteReader& in);
 
  private:
     void widen();

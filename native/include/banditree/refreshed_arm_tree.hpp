@@ -8,6 +8,7 @@
 
 #include "banditree/arm_tree.hpp"
 #include "banditree/counted_tree.hpp"
+#include "banditree/row_window.hpp"
 
 namespace banditree {
 
@@ -44,13 +45,15 @@ class RefreshedArmTree : public ArmTree {
     Tree pruned() const override { return tree_.current(offset()); }
     std::vector<Moments> leaves() const override { return tree_.leaves(); }
 
+    void write(ByteWriter& out) const override;
+    void read(ByteReader& in) override;
+
  private:
     void take(std::span<const double> context, double reward, const Refreshes& due);
     void take_rows(const Matrix& contexts, std::span<const double> rewards);
     void learn_beyond_window(const Matrix& contexts, std::span<const double> rewards);
     void learn_window_only();
-    // Rows at the beginning that no longer count.
-    std::size_t excess() const;
+    RowWindow window() const { return {settings_.window, settings_.refresh}; }
     void count_rows();
 
     RowStore rows_;

@@ -23,6 +23,7 @@ class RewardWindow {
         if (highs_.front() == left) highs_.pop_front();
         return left;
     }
+    const std::deque<double>& rewards() const { return rewards_; }
     bool empty() const { return rewards_.empty(); }
     double lowest() const { return lows_.front(); }
     double highest() const { return highs_.front(); }

@@ -1,12 +1,15 @@
 // Rows that keep arriving: their values, and the codes that trees are grown on.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "banditree/dataset.hpp"
 #include "banditree/raw_column.hpp"
+#include "banditree/state.hpp"
 #include "banditree/sums.hpp"
 
 namespace banditree {
@@ -25,8 +28,14 @@ class RowStore {
     // Gives the first rows other rewards.
     void replace_first_rewards(std::span<const double> rewards);
     // Follows the schedule of docs/trees.md once rows have been appended; true if that changed
-    // codes or rewards of earlier rows.
+    // codes, rewards or numbers of earlier rows.
     bool renew();
+    // The oldest row that counts, of which there is one, does so no longer. It stays where it is
+    // until bins are renewed, so that rows keep their numbers; true as above.
+    bool forget();
+    // Makes a store, once it has got the rows of another one, go on as that one would. Throws
+    // std::invalid_argument, and then has changed nothing.
+    void resume(std::size_t renewed_at, std::size_t forgotten);
 
     // By what a row's feature is compared: the code of its bin or category or, of numbers if the
     // store is exact, the value itself. Missing: code 0 or, of such a number, NaN.
@@ -38,18 +47,29 @@ class RowStore {
 
     bool exact() const { return max_bins_ == 0; }
     std::size_t n_rows() const { return data_.n_rows(); }
+    // So many rows at the beginning count no longer.
+    std::size_t forgotten() const { return forgotten_; }
+    // The bins are made from so many rows at the beginning.
+    std::size_t renewed_at() const { return renewed_at_; }
+    // Between the reward and that of any row that counts.
+    double farthest(double reward) const {
+        return std::max(std::abs(reward - lowest_), std::abs(reward - highest_));
+    }
     std::size_t n_codes() const;
     const std::vector<Kind>& kinds() const { return kinds_; }
     double value(std::uint32_t feature, std::uint32_t row) const {
         return columns_[feature].at(row);
     }
     double reward(std::size_t row) const { return rewards_.at(row); }
+    double lowest_reward() const { return lowest_; }
+    double highest_reward() const { return highest_; }
     Sums sums(std::uint32_t row) const {
         return {data_.weight(row), data_.weight(row) * data_.y[row]};
     }
     // Rewards, weights and, unless the store is exact, codes of all rows.
     const Dataset& data() const { return data_; }
-    // Some rows, or all, with exact codes of their own; with the store's bins if it has them.
+    // Some rows, or all that count, with exact codes of their own; with the store's bins if it has
+    // them.
     Dataset encode_exactly(const std::vector<std::uint32_t>& rows) const;
     Dataset snapshot() const;
     // Of each feature; empty for categories and for an exact store.
@@ -58,20 +78,30 @@ class RowStore {
     std::size_t bytes() const;
     std::size_t value_bytes() const;  // of values and rewards alone, in the narrowest types
 
+    // Values and edges of bins; codes follow from them. After `renew` only.
+    void write(ByteWriter& out) const;
+    static RowStore read(ByteReader& in, std::uint32_t max_bins);
+
  private:
     bool move_offset();
     void retake_rewards();
     void renew_bins();
     void append_weight(double weight);
+    void find_range();
+    void drop_forgotten();
+    void read_rewards(ByteReader& in);
+    void read_column(ByteReader& in, Kind kind);
+    void read_features(ByteReader& in);
 
     std::uint32_t max_bins_;
     std::vector<Kind> kinds_;
     std::vector<RawColumn> columns_;
     RawColumn rewards_;
-    double lowest_ = 0;
+    double lowest_ = 0;  // of the rewards that count
     double highest_ = 0;
     Dataset data_;
     std::size_t renewed_at_ = 0;
+    std::size_t forgotten_ = 0;
     std::vector<std::uint32_t> newest_;
 };
 

@@ -56,8 +56,15 @@ struct FeatureScan {
 // What spares a node from being searched again at every row that it gets. When a row arrives, no
 // split's gain grows by more than the node's cost does; so what a feature can gain is at most its
 // bound plus the node's cost, where the bound is what it could gain at the time of the last search
-// minus the cost at that time.
-float bound_of(const FeatureScan& scan, bool is_own_number, const Moments& node);
+// minus the cost at that time. When a row leaves, what a split does not explain falls by no more
+// than `Loss` says, and gains may grow by that: so with "cost" is meant the cost plus all losses.
+float bound_of(const FeatureScan& scan, bool is_own_number, double cost);
+
+// What the rows that have left a node can have taken with them.
+struct Loss {
+    double cost = 0;  // of what any split of the node leaves unexplained
+    std::uint32_t rows = 0;
+};
 
 // Categories on each side of a split; code 0 (missing) may be among them.
 struct Sides {
@@ -89,13 +96,16 @@ struct CategoryBound {
     double between = 0;
     double cost = 0;
     std::uint32_t n_categories = 0;
+    Loss loss;
 };
-inline CategoryBound category_bound(const FeatureScan& scan, const Moments& node) {
-    return {scan.gain, scan.between, node.raw_cost(), scan.n_categories};
+inline CategoryBound category_bound(const FeatureScan& scan, const Moments& node,
+                                    const Loss& loss) {
+    return {scan.gain, scan.between, node.raw_cost(), scan.n_categories, loss};
 }
 // The most that can count of it by now: neither the gain nor what the categories explain together
-// has grown by more than the cost has.
-double most_of(const CategoryBound& then, const Moments& now);
+// has grown by more than the cost and the losses have, and each row that has left took at most one
+// category with it.
+double most_of(const CategoryBound& then, const Moments& now, const Loss& loss);
 
 inline FeatureScan scan(Kind kind, const Groups& groups, const Moments& node,
                         std::uint32_t min_leaf) {

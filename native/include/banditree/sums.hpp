@@ -69,6 +69,12 @@ inline double split_gain(const Sums& total, const Sums& left) {
     return std::min(left.w, right_w) > 0 ? gain : 0;
 }
 
+// Whether the left side is the one that missing values follow where the node has met none: the one
+// of greater weight, and the left one if rounding alone can have made the difference.
+inline bool left_weighs_more(double left, double right) {
+    return left >= right * (1 - kTieTolerance);
+}
+
 // The sums of a node, rewards taken about the data's offset (see Dataset).
 struct Moments {
     double w = 0;

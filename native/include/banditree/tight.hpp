@@ -13,4 +13,10 @@ void push_tight(std::vector<T>& cells, T value) {
     cells.push_back(value);
 }
 
+// Takes the first cells out, and gives their memory back.
+template <class T>
+void drop_first(std::vector<T>& cells, std::size_t n) {
+    cells = std::vector<T>(cells.begin() + static_cast<std::ptrdiff_t>(n), cells.end());
+}
+
 }  // namespace banditree

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "banditree/split.hpp"
+#include "banditree/state.hpp"
 
 namespace banditree {
 
@@ -52,9 +53,17 @@ class Tree {
     Tree prune(double alpha) const;
     PruningPath pruning_path() const;
 
+    void write(ByteWriter& out) const;
+    // A tree of at least one node on features of these kinds; no walk can leave it.
+    static Tree read(ByteReader& in, const std::vector<Kind>& kinds);
+
  private:
     std::vector<bool> collapsed_at(double alpha) const;
 };
+
+// Whether the nodes are one tree in depth-first order, so that no walk can leave it or run in
+// circles.
+bool is_depth_first(const std::vector<Node>& nodes);
 
 // Which way a category goes; one that the node did not see follows the missing values.
 bool category_goes_left(const Sides& sides, double category, bool missing_left);

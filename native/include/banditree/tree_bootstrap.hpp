@@ -1,5 +1,5 @@
 // A decision fits each arm's tree to a resample of its rows, prunes it, and asks it for the
-// context.
+// context. With a window, resamples are drawn from the last rows.
 #pragma once
 
 #include <array>
@@ -9,9 +9,12 @@
 
 #include "banditree/arm_rows.hpp"
 #include "banditree/frozen_trees.hpp"
+#include "banditree/grow.hpp"
 #include "banditree/posterior.hpp"
+#include "banditree/reward_windows.hpp"
 #include "banditree/rng.hpp"
 #include "banditree/row_store.hpp"
+#include "banditree/row_window.hpp"
 #include "banditree/schedule.hpp"
 #include "banditree/split.hpp"
 #include "banditree/tree.hpp"
@@ -33,6 +36,7 @@ class TreeBootstrap {
         ColdStart cold_start = ColdStart::prior;
         std::uint32_t patience = 0;
         bool binary = true;
+        std::size_t window = 0;  // only so many rows of an arm, the last ones, count; 0: all
     };
     // What an arm knows beside its rows. Alpha is that of rows whose made-up rewards may have moved
     // since, so it cannot be found again from the rows.
@@ -42,7 +46,8 @@ class TreeBootstrap {
         double alpha = 0;            // as it was chosen
     };
 
-    explicit TreeBootstrap(const Settings& settings) : settings_(settings) {}
+    explicit TreeBootstrap(const Settings& settings)
+        : settings_(settings), rewards_(settings.window) {}
     TreeBootstrap(const TreeBootstrap&) = delete;
     TreeBootstrap& operator=(const TreeBootstrap&) = delete;
 
@@ -53,7 +58,8 @@ class TreeBootstrap {
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
     // Gives an arm without rows those of another one, made-up ones included, and its standing; if
-    // alpha is NaN there, it is chosen again.
+    // alpha is NaN there, it is chosen again. Throws std::invalid_argument if a window does not
+    // allow so many.
     void restore(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards,
                  const Standing& standing);
 
@@ -63,8 +69,8 @@ class TreeBootstrap {
     // What the tree on one resample predicts; the arm has rows.
     double draw(std::uint32_t arm, const double* context, Rng& rng);
     // What trees on resamples predict that are kept between calls: those of the arm's rows as of
-    // the last time they had grown by a twentieth (of up to a hundred, all), so that they follow
-    // from rows and stream alone.
+    // the last time they had grown by a twentieth (of up to a hundred, all) or the window was
+    // learned alone, so that they follow from rows and stream alone.
     std::vector<double> kept_draws(std::uint32_t arm, const double* context, const Rng& stream);
     // With the trees that kept_draws of stream.child(arm) asks.
     FrozenTrees freeze(const Rng& stream);
@@ -81,7 +87,12 @@ class TreeBootstrap {
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm].rows; }
     const Standing& standing(std::uint32_t arm) const { return arms_[arm].standing; }
     double alpha(std::uint32_t arm) const;
-    Spread& spread() { return spread_; }
+    Spread& spread() { return rewards_.spread(); }
+
+    void write(ByteWriter& out) const;
+    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
+    // having changed nothing, on what none has written.
+    void read(ByteReader& in);
 
  private:
     struct Arm {
@@ -94,9 +105,29 @@ class TreeBootstrap {
         std::size_t kept_of = 0;  // so many first rows
     };
 
-    void take(Arm& arm, std::span<const double> context, double reward);
+    // What is still to be done for an arm in a batch: what comes before the last of its kind would
+    // be forgotten.
+    struct Plan {
+        std::size_t settle_at = 0;   // at so many rows of the store
+        std::size_t relearn_at = 0;  // at so many rows of the store; 0: never
+    };
+
+    Plan plan(const Arm& arm, std::size_t n_more) const;
+    void take(std::uint32_t arm, std::span<const double> context, double reward);
+    // The made-up rows that an arm begins with.
+    std::size_t n_made_up() const { return settings_.cold_start == ColdStart::prior ? 2 : 0; }
+    RowWindow window() const;
+    std::size_t excess(const Arm& arm) const { return window().excess(arm.rows.n_rows()); }
+    // Gives an arm without rows some, and settles where that was last due.
+    void give_rows(Arm& arm, const Matrix& contexts, std::span<const double> rewards);
+    void learn_window_only(Arm& arm);
+    // The weights of the store's rows, given those of the rows that count.
+    std::vector<double> spaced(const Arm& arm, std::vector<double> weights) const;
+    Sample unresampled(Arm& arm);
+    std::array<double, 2> made_up() const {
+        return made_up_rewards(settings_.binary, rewards_.spread());
+    }
     FrozenTrees::Arm frozen(std::uint32_t arm, const Rng& stream);
-    std::array<double, 2> made_up() const { return made_up_rewards(settings_.binary, spread_); }
     // Made-up continuous rewards are the ends of the range of all rewards, as it grows.
     void follow_range();
     void judge(Arm& arm, double reward);
@@ -105,7 +136,9 @@ class TreeBootstrap {
     std::vector<double> resample(std::size_t n_rows, Rng& rng) const;
     static std::vector<double> first_row(const Arm& arm);
     const std::vector<Tree>& kept(std::uint32_t arm, const Rng& stream);
-    void keep(Arm& arm, double alpha, std::size_t n_rows, Rng stream);
+    void keep(Arm& arm, std::size_t n_rows, Rng stream);
+    // What trees of so many rows are pruned at, of which there were no fewer when it was chosen.
+    static double alpha_at(const Arm& arm, std::size_t n_rows);
     double validated(const Dataset& data, const std::vector<double>& weights) const;
     double predict_validated(const Dataset& data, const std::vector<double>& weights,
                              const double* context) const;
@@ -122,7 +155,7 @@ class TreeBootstrap {
     Settings settings_;
     std::vector<Kind> kinds_;
     std::vector<Arm> arms_;
-    Spread spread_;
+    RewardWindows rewards_;
 };
 
 }  // namespace banditree

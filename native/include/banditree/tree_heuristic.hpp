@@ -10,15 +10,16 @@
 #include "banditree/arm_tree.hpp"
 #include "banditree/frozen_trees.hpp"
 #include "banditree/posterior.hpp"
-#include "banditree/reward_window.hpp"
+#include "banditree/reward_windows.hpp"
 #include "banditree/rng.hpp"
+#include "banditree/row_window.hpp"
 
 namespace banditree {
 
 class TreeHeuristic {
  public:
     TreeHeuristic(const ArmTreeSettings& settings, const Posterior& posterior)
-        : settings_(settings), posterior_(posterior) {}
+        : settings_(settings), posterior_(posterior), rewards_(settings.window) {}
     TreeHeuristic(const TreeHeuristic&) = delete;
     TreeHeuristic& operator=(const TreeHeuristic&) = delete;
 
@@ -40,21 +41,23 @@ class TreeHeuristic {
     FrozenTrees freeze() const;
 
     std::size_t n_arms() const { return arms_.size(); }
-    std::size_t window() const { return settings_.window; }
+    RowWindow window() const { return {settings_.window, settings_.refresh}; }
     const std::vector<Kind>& kinds() const { return kinds_; }
     const ArmTree& arm(std::uint32_t arm) const { return *arms_[arm]; }
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm]->rows(); }
-    Spread& spread() { return spread_; }
+    Spread& spread() { return rewards_.spread(); }
+
+    void write(ByteWriter& out) const;
+    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
+    // having changed nothing, on what none has written.
+    void read(ByteReader& in);
 
  private:
     ArmTreeSettings settings_;
     Posterior posterior_;
     std::vector<Kind> kinds_;
     std::vector<std::unique_ptr<ArmTree>> arms_;
-    void note(std::uint32_t arm, double reward);
-
-    Spread spread_;
-    std::vector<RewardWindow> windows_;  // of each arm, if there is a window
+    RewardWindows rewards_;
 };
 
 }  // namespace banditree

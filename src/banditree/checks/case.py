@@ -135,7 +135,7 @@ class Case:
 
     @property
     def few_draws(self) -> int:
-        """For estimates that many are made of."""
+        """How many draws an estimate takes where many estimates are made."""
         return max(self.decisions // 100, 20)
 
     def propensities(

@@ -16,7 +16,7 @@ PATIENCE = 200
 
 
 def arms_come_and_go(case: Case) -> None:
-    """Require that new arms are tried, and removed ones never, which learn on and may return."""
+    """Require that new arms are tried; removed ones are not, but still learn and may return."""
     policy, contexts = case.taught(), named_contexts(PATIENCE, seed=9)
     policy.add_arm("chess")
     case.require(policy.arms == (*ARMS, "chess"), "the new arm among the arms", policy.arms)

@@ -22,7 +22,7 @@ def saved(policy: Policy) -> Saved:
 
 
 def difference(first: Saved, second: Saved, *, but_random: bool = False) -> str | None:
-    """Say in what two states differ; None if in nothing.
+    """Say how two states differ; None if they do not.
 
     With `but_random`, the state of the random generator does not count.
     """

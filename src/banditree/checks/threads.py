@@ -22,7 +22,7 @@ def threads_lose_nothing(case: Case) -> None:
     parts = [partial(_work, shared, context, lessons[i::4]) for i in range(4)]
     errors = _run_together(parts)
     case.require(not errors, "no error in four threads", errors)
-    # The turns that threads take are an order of lessons: only what no order changes can be told.
+    # Threads take turns in any order, so only what does not depend on the order can be required.
     orders = [lessons, lessons[::-1], sorted(lessons, key=str), sorted(lessons, key=_by_reward)]
     taught = [_taught(case, context, order, seed) for seed, order in enumerate(orders)]
     sent = [float(len(lessons) // 3)] * 3

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from banditree import _core
 from banditree.contexts import batches
 from banditree.contexts.batches import Single, feature_name, read_many, read_one
+from banditree.contexts.changes import restore_changes
 from banditree.contexts.features import NAN, Draft, Feature, Pending, encode_value, ids_by_number
 from banditree.contexts.filling import fill
 from banditree.contexts.recoding import RecodeRows, Recoding
@@ -181,6 +182,17 @@ class Encoder(Schema):
             self._features = [*self._features, *pending.features]
             self._refresh()
 
+    def commit_again(self, changes: dict[str, Any]) -> None:
+        """Take over what another encoder with the same past took over, from `dump_changes`.
+
+        Raises
+        ------
+        StateError
+            If this encoder could not have come to these changes.
+        """
+        known = {feature.name: feature for feature in self._features}
+        self.commit(restore_changes(changes, known, self._version))
+
     def check_finite(self, rows: FloatArray) -> None:
         """Raise the error that names the feature if a row, or one of many, holds an infinity."""
         wrong = np.argwhere(np.isinf(rows))
@@ -222,7 +234,7 @@ class Encoder(Schema):
         self._category_codes = None
 
     def _pending(self, fresh: list[Feature], drafts: list[Draft], named: bool) -> Pending:
-        return Pending(self._features, fresh, drafts, named, self._version)
+        return Pending(fresh, drafts, named, self._version)
 
     def _new(self, name: FeatureName) -> Feature:
         return Feature(name, "category" if name in self.categorical else "unknown")

@@ -4,7 +4,6 @@ from collections.abc import Hashable
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from banditree.contexts.columns import Column, key_of
 from banditree.contexts.values import canonical, kind_of, plain, type_change
@@ -33,7 +32,12 @@ class Feature:
     @property
     def categories(self) -> list[Value]:
         """The categories as they were sent, at the position of their ids."""
-        return [cast("Value", k[0] if isinstance(k, tuple) else k) for k in self.ids]
+        return list(map(category_of, self.ids))
+
+
+def category_of(key: Hashable) -> Value:
+    """Return a category as it was sent, from what it is looked up by."""
+    return cast("Value", key[0] if isinstance(key, tuple) else key)
 
 
 BOOLEAN_IDS: dict[Hashable, float] = {False: 0.0, True: 1.0}
@@ -121,36 +125,17 @@ def encode_value(feature: Feature, value: object, drafts: list[Draft] | None) ->
 
 
 class Pending:
-    """What an `Encoder` would learn from contexts that it has read; see `Encoder.commit`.
+    """What an `Encoder` would learn from contexts that it has read; see `Encoder.commit`."""
 
-    Attributes
-    ----------
-    n_features
-        Number of features after the commit; the rows are this wide.
-    is_categorical
-        Per feature after the commit, 1 for categories and 0 for numbers.
-    """
-
-    __slots__ = ("drafts", "features", "is_categorical", "n_features", "named", "version")
+    __slots__ = ("drafts", "features", "named", "version")
 
     def __init__(
-        self,
-        known: list[Feature],
-        fresh: list[Feature],
-        drafts: list[Draft],
-        named: bool,
-        version: int,
+        self, fresh: list[Feature], drafts: list[Draft], named: bool, version: int
     ) -> None:
         self.version = version
         self.features = fresh
         self.drafts = drafts
         self.named = named
-        self.n_features = len(known) + len(fresh)
-        categorical = [feature.is_categorical for feature in (*known, *fresh)]
-        position = {id(feature): i for i, feature in enumerate((*known, *fresh))}
-        for draft in drafts:
-            categorical[position[id(draft.feature)]] = draft.kind not in ("number", "unknown")
-        self.is_categorical: NDArray[np.uint8] = np.array(categorical, dtype=np.uint8)
 
 
 def _stored(key: Hashable) -> Hashable:

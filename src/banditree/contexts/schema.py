@@ -50,7 +50,7 @@ class Schema:
 
     @property
     def declared(self) -> dict[FeatureName, Kind] | list[FeatureName] | None:
-        """The declared features: with their kinds if these were declared; None without."""
+        """The declared features, with their kinds if declared; None if nothing was declared."""
         if self._declared is None:
             return None
         return dict(self._declared) if self._has_kinds else list(self._declared)
@@ -96,7 +96,7 @@ class Schema:
             raise undeclared(fresh, self._names, row)
 
     def _report(self, names: Iterable[Any], batch: Batch | None = None) -> None:
-        """Refuse or tell the names, of contexts to decide for, that were never learned from."""
+        """Refuse, or warn of, names in contexts to decide for that were never learned from."""
         unknown = [name for name in names if name not in self._known]
         self._check_declared(unknown, batch)
         if not self._names or len(self._told) >= MOST_TOLD:

@@ -1,12 +1,12 @@
-"""What is said of features that nobody knows."""
+"""What is said about unknown features."""
 
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from banditree._checking import did_you_mean
 from banditree.contexts.values import shorten
 from banditree.errors import BanditreeWarning, InvalidContextError
 from banditree.types import FeatureName
@@ -18,12 +18,8 @@ def hint(name: object, known: Sequence[FeatureName]) -> str:
     """Return a likely name, or what the known names are."""
     if not known:
         return "there are no features yet"
-    by_text = {str(feature).strip().casefold(): feature for feature in known}
-    close = get_close_matches(str(name).strip().casefold(), by_text, n=1)
-    if close:
-        return f"did you mean {by_text[close[0]]!r}?"
     listed = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
-    return f"the features are {listed}"
+    return did_you_mean(str(name), known, f"the features are {listed}")
 
 
 def undeclared(
@@ -57,7 +53,7 @@ def tell_unknown(names: Iterable[Any], known: Sequence[FeatureName], none_known:
 
 
 def tell_never_came(names: Sequence[FeatureName], known: Sequence[FeatureName], n: int) -> None:
-    """Warn that declared categories are no features of any context so far."""
+    """Warn that no context so far has had the features declared as categories."""
     shown = ", ".join(map(repr, names))
     tell(
         f"categorical names {shown}, which none of the first {n} observations had; "

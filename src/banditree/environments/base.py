@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree.environments.episode import Episode
-from banditree.errors import InvalidParameterError
 
-__all__ = ["Description", "Environment", "check_count"]
+__all__ = ["Description", "Environment"]
 
 
 @dataclass(frozen=True)
@@ -22,9 +21,9 @@ class Description:
     arms, features
         How many there are.
     rows
-        How many can come before one comes again; None where they are drawn.
+        How many can come before one is repeated; None where they are drawn.
     remarks
-        What one should know before one trusts the results, each without a full stop.
+        What to know before trusting the results, each without a full stop.
 
     Examples
     --------
@@ -50,7 +49,7 @@ class Environment(ABC):
 
     @abstractmethod
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other, as JSON could hold it."""
+        """Return what distinguishes this environment from any other, as JSON could hold it."""
 
     def describe(self) -> Description:
         """Return what there is to know before a policy plays: here, of rows that are drawn."""
@@ -58,17 +57,7 @@ class Environment(ABC):
         return Description(len(episode.arms), episode.contexts.shape[1], rows=None)
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number, not below the least."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise InvalidParameterError(
-            f"{name} must be a whole number of at least {least}, got {value!r}"
-        )
-    return int(value)
-
-
 def random_order(n_rows: int, horizon: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return rows in random order; once all have come, again in another order."""
+    """Return rows in random order; once all have come, they come again in another order."""
     passes = range(-(-horizon // n_rows))
     return np.concatenate([rng.permutation(n_rows) for _ in passes])[:horizon]

@@ -38,7 +38,7 @@ class Dataset:
     Attributes
     ----------
     key, title
-        How it is called in commands, and in text.
+        What it is called in commands, and in text.
     files
         The names under which it may lie in a folder, without ".parquet".
     label

@@ -2,15 +2,15 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree._checking import did_you_mean
 from banditree.contexts.batches import Batch
-from banditree.environments.base import Description, Environment, check_count, random_order
+from banditree.environments.base import Description, Environment, random_order
 from banditree.environments.episode import Episode
 from banditree.environments.tables import (
     Column,
@@ -22,6 +22,7 @@ from banditree.environments.tables import (
     time_columns,
 )
 from banditree.errors import InvalidParameterError
+from banditree.trees.inputs import check_whole
 from banditree.types import Arm, FloatArray
 
 __all__ = ["Classification"]
@@ -36,8 +37,8 @@ FEWEST_ROWS = 20
 class Classification(Environment):
     """A table as a bandit problem: offer a class for each row; the right one pays 1, others 0.
 
-    Rows come in random order; once all have come, again in another order. Rows without a label are
-    left out.
+    Rows come in random order; once all have come, they come again in another order. Rows without a
+    label are left out.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ class Classification(Environment):
 
     @property
     def n_rows(self) -> int:
-        """How many rows can come before one comes again."""
+        """How many rows can come before one is repeated."""
         return len(self._rows)
 
     @property
@@ -143,7 +144,7 @@ class Classification(Environment):
 
     def order(self, horizon: int, seed: int) -> NDArray[np.intp]:
         """Return the numbers of the rows that the steps of a run show."""
-        check_count("horizon", horizon)
+        check_whole("horizon", horizon, 1)
         return random_order(self.n_rows, horizon, np.random.default_rng(seed))
 
     def show(self, rows: NDArray[np.intp]) -> Episode:
@@ -165,7 +166,7 @@ class Classification(Environment):
         return contexts
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other: mainly a hash of its content."""
+        """Return what distinguishes this environment from others: mainly a hash of its content."""
         content = content_hash(list(self._columns.items()), self._rows, self._classes)
         return {"environment": "classification", "arms": list(self.arms), "content": content}
 
@@ -284,6 +285,5 @@ def _check_names(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name in known:
             continue
-        close = get_close_matches(str(name), known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(known)}"
+        hint = did_you_mean(str(name), known, f"its columns are {', '.join(known)}")
         raise InvalidParameterError(f"{what}: the table has no column {name!r}; {hint}")

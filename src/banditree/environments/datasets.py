@@ -5,10 +5,10 @@ import importlib
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from banditree._checking import did_you_mean
 from banditree.contexts.values import shorten
 from banditree.environments.catalogue import DATASETS, Dataset, Original
 from banditree.errors import DataError, InvalidParameterError
@@ -37,10 +37,9 @@ def find(key: str) -> Dataset:
     dataset = DATASETS.get(str(key))
     if dataset is not None:
         return dataset
-    close = get_close_matches(str(key).lower(), DATASETS, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    known = f"there are {', '.join(DATASETS)}"
     raise InvalidParameterError(
-        f"there is no data set {shorten(key)}; {hint}it must be one of {', '.join(DATASETS)}"
+        f"there is no data set {shorten(key)}; {did_you_mean(str(key), DATASETS, known)}"
     )
 
 
@@ -145,7 +144,7 @@ def verify(key: str, path: Path | None = None) -> None:
 
 
 def find_difference(dataset: Dataset, table: Any, rows: int) -> str | None:
-    """Say in what an Arrow table differs from so many rows of the data set; None if in nothing."""
+    """Say how an Arrow table differs from the data set of so many rows; None if it does not."""
     if table.num_rows != rows:
         return f"expected {rows:,} rows, got {table.num_rows:,}"
     digest = digest_of(table.slice(0, dataset.digest_rows))
@@ -204,5 +203,5 @@ def load_extra(module: str) -> Any:
     except ImportError:
         package = module.partition(".")[0]
         raise DataError(
-            f"data sets take {package}, which is not installed: pip install 'banditree[study]'"
+            f"data sets need {package}, which is not installed: pip install 'banditree[study]'"
         ) from None

@@ -26,8 +26,8 @@ class Episode:
     features
         What the features are called, in the order of the columns.
     rewards, regrets
-        Of each step and arm. The regret is what the best arm of the step is ahead, on average
-        where that is known.
+        Of each step and arm. The regret is by how much the best arm of the step pays more, on
+        average where that is known.
     delays
         After how many steps the reward of each step becomes known; 0 before the next decision.
     """

@@ -1,7 +1,5 @@
 """The paper's yardstick for classified data: how well trees can do that know all labels."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,7 +59,3 @@ class OfflineTree:
         folds = min(self.folds, len(is_class))
         ids = np.random.default_rng(seed).permutation(len(is_class)) % folds
         return tree.prune(tree.cross_validate(ids).best_alpha)
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return its parameters, as JSON could hold them."""
-        return {"max_bins": self.max_bins, "folds": self.folds}

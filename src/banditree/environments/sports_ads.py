@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.environments.base import Environment, check_count
+from banditree.environments.base import Environment
 from banditree.environments.episode import Episode
+from banditree.trees.inputs import check_whole
 from banditree.types import FloatArray
 
 __all__ = ["SportsAds"]
@@ -33,8 +34,8 @@ FEATURES = ("male", "over_40", "high_income", "city")
 class SportsAds(Environment):
     """Users with four fair, independent bits, and an ad for one of four sports; a click pays 1.
 
-    Whether a user clicks follows a small tree per ad, `CLICKS`. Regret is the expected one: what
-    the click probability of the best ad is ahead.
+    Whether a user clicks follows a small tree per ad, `CLICKS`. Regret is the expected one: how far
+    the best ad's click probability lies above that of the ad shown.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class SportsAds(Environment):
 
     def episode(self, horizon: int, seed: int) -> Episode:
         """Return the steps of a run."""
-        check_count("horizon", horizon)
+        check_whole("horizon", horizon, 1)
         rng = np.random.default_rng(seed)
         users = rng.integers(0, 2, size=(horizon, len(FEATURES)))
         clicks = click_probabilities(users)
@@ -59,7 +60,7 @@ class SportsAds(Environment):
         return Episode(tuple(CLICKS), contexts, (), FEATURES, rewards, regrets)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other."""
+        """Return what distinguishes this environment from any other."""
         return {"environment": "sports ads", "clicks": CLICKS}
 
 

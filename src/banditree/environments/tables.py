@@ -62,7 +62,7 @@ def read_table(path: Path) -> Any:
         raise
     except ImportError:
         raise InvalidParameterError(
-            "reading files takes pyarrow: pip install 'banditree[study]'"
+            "reading files needs pyarrow: pip install 'banditree[study]'"
         ) from None
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
         raise InvalidParameterError(f"{str(path)!r} cannot be read: {error}") from None
@@ -177,7 +177,7 @@ def read_dates(frame: "Frame", name: str) -> dict[str, Column]:
     try:
         rows = [date_parts(value, name) for value in values]
     except InvalidContextError as error:
-        raise InvalidParameterError(f"dates: column {name!r} holds others: {error}") from None
+        raise InvalidParameterError(f"dates: column {name!r} holds other values: {error}") from None
     parts = {part: [row[part] for row in rows] for part in date_parts(None, name)}
     return {
         part: _stored(from_values(cells, part, "unknown"))

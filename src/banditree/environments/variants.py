@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from banditree.environments.base import Description, Environment, check_count
+from banditree.environments.base import Description, Environment
 from banditree.environments.episode import Episode
 from banditree.errors import InvalidParameterError
+from banditree.trees.inputs import check_whole
 
 __all__ = ["Delayed", "Drifting"]
 
@@ -35,7 +36,7 @@ class Drifting(Environment):
 
     def __init__(self, environment: Environment, at: int) -> None:
         self.environment = environment
-        self.at = check_count("at", at, least=0)
+        self.at = check_whole("at", at, 0)
         self.name = f"{environment.name}, drifting at {at}"
 
     def episode(self, horizon: int, seed: int) -> Episode:
@@ -47,7 +48,7 @@ class Drifting(Environment):
         return replace(calm, rewards=rewards, regrets=regrets)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other."""
+        """Return what distinguishes this environment from any other."""
         return {"drifts at": self.at, "of": self.environment.fingerprint()}
 
     def describe(self) -> Description:
@@ -77,7 +78,7 @@ class Delayed(Environment):
 
     def __init__(self, environment: Environment, delay: int, *, random: bool = False) -> None:
         self.environment = environment
-        self.delay = check_count("delay", delay)
+        self.delay = check_whole("delay", delay, 1)
         if not isinstance(random, bool):
             raise InvalidParameterError(f"random must be True or False, got {random!r}")
         self.random = random
@@ -95,7 +96,7 @@ class Delayed(Environment):
         return replace(prompt, delays=delays)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this environment from any other."""
+        """Return what distinguishes this environment from any other."""
         return {"delay": [self.delay, self.random], "of": self.environment.fingerprint()}
 
     def describe(self) -> Description:

@@ -1,12 +1,12 @@
-"""The arms of a policy: their names, which of them are active, and what is said of wrong ones."""
+"""The arms of a policy: their names, which of them are active, and the errors for wrong ones."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree._checking import did_you_mean
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, UnknownArmError
 from banditree.types import A, Arm
@@ -121,7 +121,7 @@ class Arms(Generic[A]):
         return [{"name": name, "active": active} for name, active in pairs]
 
     def restore_activity(self, active: list[bool]) -> None:
-        """Remove the arms that were removed."""
+        """Take over which arms are active and which are removed."""
         self._is_active = list(active)
         self._refresh()
 
@@ -142,15 +142,13 @@ class Arms(Generic[A]):
         known, where = self.names, "" if row is None else f" in row {row}"
         # Not str(), since Python refuses integers of 4,301 digits.
         given = arm if isinstance(arm, str) else shorten(arm)
-        by_text = {str(name).strip().casefold(): name for name in known}
-        alike = get_close_matches(given.strip().casefold(), by_text, n=1)
-        close = [by_text[text] for text in alike]
-        hint = "add_arm() makes it known"
-        if not _is_name(arm):
-            close = close or [name for name in known if _equals(arm, name)]
-            hint = "pass a string or a whole number, as arms are"
-        if close:
-            hint = f"did you mean {close[0]!r}?"
+        equal = [] if _is_name(arm) else [name for name in known if _equals(arm, name)]
+        if equal:
+            hint = f"did you mean {equal[0]!r}?"
+        elif _is_name(arm):
+            hint = did_you_mean(given, known, "add_arm() makes it known")
+        else:
+            hint = did_you_mean(given, known, "pass a string or a whole number, as arms are")
         listed = ", ".join(repr(name) for name in known[:10]) + (", …" if len(known) > 10 else "")
         return UnknownArmError(f"unknown arm {shorten(arm)}{where}; the arms are {listed}; {hint}")
 

@@ -167,6 +167,8 @@ class Policy(Foundation[A]):
                 self._commit(pending)
             self._learn(index, row, value)
             self._counts[index] += 1
+            if self._journal is not None:
+                self._journal.learned([index], row, [value])
 
     def learn_many(self, contexts: Contexts, arms: Sequence[A], rewards: Any) -> None:
         """Take in many observations: the same as `learn` for each, but faster."""
@@ -177,9 +179,9 @@ class Policy(Foundation[A]):
             if self._awaits:
                 self._look_for_categories(len(rows), pending)
             self._commit(pending)
-            self._learn_many(indices, rows, values)
-            for index, more in enumerate(np.bincount(indices).tolist()):
-                self._counts[index] += more
+            self._take_in(indices, rows, values)
+            if self._journal is not None:
+                self._journal.learned(indices.tolist(), rows, values.tolist())
 
     def propensities(self, context: Context, arms: Sequence[A] | None = None) -> dict[A, float]:
         """Return the probability with which `decide` draws each arm; 0 for arms not eligible."""
@@ -203,7 +205,7 @@ class Policy(Foundation[A]):
     def expected_rewards_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None
     ) -> FloatArray:
-        """Return `expected_rewards` of each context, in columns as `propensities_many`.
+        """Return `expected_rewards` of each context, in the columns of `propensities_many`.
 
         NaN for arms that are not eligible.
         """
@@ -224,12 +226,14 @@ class Policy(Foundation[A]):
                 self._add_arm()
                 self._counts.append(0)
             self._arms_changed()
+            self._note("add_arm", arm)
 
     def remove_arm(self, arm: A) -> None:
         """Keep an arm out of decisions; rewards of earlier decisions for it are still accepted."""
         with self._lock:
             self._arms.remove(arm)
             self._arms_changed()
+            self._note("remove_arm", arm)
 
     def set_feature(self, name: FeatureName, kind: DeclaredKind) -> None:
         """Put right what a feature is. All observations are kept.
@@ -259,6 +263,7 @@ class Policy(Foundation[A]):
         with self._lock:
             encoder, recode = self._encoder.recoded(name, check_feature_kind(name, kind))
             former, arrays = self._encoder, self._state()
+            self._journal = None
             try:
                 self._set_encoder(encoder)
                 self._begin_again(lambda: self._relearn(arrays, recode), any(self._counts))
@@ -273,15 +278,32 @@ class Policy(Foundation[A]):
         Parameters
         ----------
         seed
-            As for the constructor; None for one that nobody can know.
+            As for the constructor; None for an unpredictable one.
         """
         with self._lock:
             self._set_parameter("seed", as_seed(seed))
+            self._journal = None
             self._random = fresh_generator() if self.seed is None else _core.Generator(self.seed)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy to a file, all or nothing; `banditree.load` reads it."""
-        files.write(path, self._pack())
+    def save(self, path: str | os.PathLike[str], *, append: bool = False) -> None:
+        """Write the policy to a file, all or nothing; `banditree.load` reads it.
+
+        Decisions wait while the policy is copied, not while it is written.
+
+        Parameters
+        ----------
+        path
+            The file.
+        append
+            Add to the file what came since the last such call, which takes as long as there is of
+            it. The first call writes the whole file, as do some later ones: each time the file has
+            grown by a tenth, after `reseed` and `set_feature`, and if it was changed by others.
+        """
+        with self._saving:
+            if append:
+                self._append_to(path)
+            else:
+                files.write(path, files.seal(self._frame()))
 
     def snapshot(self) -> "Snapshot[A]":
         """Return what decisions need of the policy as it is now: immutable, for any thread.

@@ -18,7 +18,7 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
 class Beliefs(ABC):
-    """What a policy believes: the methods that every policy fills in, and those it may.
+    """What a policy believes: the methods that every policy must fill in, and those that it may.
 
     Arms reach them as indices, contexts as float64 rows (see `Policy`).
     """
@@ -51,7 +51,11 @@ class Beliefs(ABC):
 
     @abstractmethod
     def _state(self) -> Arrays:
-        """Return the beliefs, as arrays from which `_restore` makes them again."""
+        """Return the beliefs, as arrays from which `_restore` makes them again.
+
+        Arrays of beliefs that change may be returned as they are: they are copied at once. Large
+        copies made here can do without that by `setflags(write=False)`.
+        """
 
     @abstractmethod
     def _restore(self, arrays: Arrays) -> None:

@@ -51,9 +51,10 @@ class Bootstrap(Policy[A]):
     """Every decision fits a learner of your choice to resampled data (Algorithm 2).
 
     For every eligible arm: draw as many of its observations as it has, with replacement; fit a
-    fresh copy of the learner to them; ask it for the context. The arm of the highest prediction is
-    taken, ties at random. A decision costs one fit per arm, so this is for small logs, quick
-    learners and comparisons; for trees use `TreeBootstrap`, which is some thousand times faster.
+    fresh copy of the learner to them; predict for the context. The arm with the highest prediction
+    is taken; ties are broken at random. A decision costs one fit per arm, so this is for small
+    logs, quick learners and comparisons; for trees use `TreeBootstrap`, which is some thousand
+    times faster.
 
     The learner sees numbers standardised, missing ones as the mean, and a column of 0 and 1 for
     each common category (see `LinUCB`). Parts of it without a `random_state` of their own get one

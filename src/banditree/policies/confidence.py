@@ -1,4 +1,4 @@
-"""What policies share that take the arm of the largest upper confidence bound."""
+"""What is common to policies that take the arm with the largest upper confidence bound."""
 
 from abc import abstractmethod
 

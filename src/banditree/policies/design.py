@@ -1,55 +1,33 @@
 """Design rows: numbers standardised, categories as bits, for policies that fit linear models."""
 
 from collections.abc import Mapping
-from math import ceil, inf
-from typing import Any, NamedTuple
+from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree.policies.columns import (
+    ABSENCE,
+    BIT,
+    CONSTANT,
+    LARGEST,
+    NUMBER,
+    Change,
+    Column,
+    Scale,
+    bits_of,
+    capacity,
+    clipped,
+    grown,
+    is_common,
+)
 from banditree.types import FloatArray
 
-# What a column holds. An absence column says where a number was missing. It is never part of a
-# standardised row; sums of raw rows need it, since a missing value follows the mean as that moves.
-CONSTANT, NUMBER, BIT, ABSENCE = range(4)
-
-# Numbers beyond this size count as this size, so that no product of a few of them overflows.
-LARGEST = 1e50
-# A column that varies less is constant, for the same reason.
+# A column that varies less is constant, so that no product of a few numbers overflows.
 SMALLEST_VARIANCE = 1e-100
-# A category gets a bit when at least one context in so many had it: so a feature has few more bits
-# than this, however many values it takes.
-MOST_COMMON = 100
-
-
-class Column(NamedTuple):
-    """What a column holds, of which feature, and the id of its category if it is a bit."""
-
-    kind: int
-    feature: int
-    code: float
-
-
-class Change(NamedTuple):
-    """What an observation changed in a design.
-
-    Attributes
-    ----------
-    renewed
-        Whether the scale is a new one, so that all standardised rows are other ones.
-    copies
-        New columns that were 1 in every earlier raw row; other new columns were 0 there.
-    """
-
-    renewed: bool
-    copies: list[int]
-
-
-class Scale(NamedTuple):
-    """What each column is standardised with; an inverse of 0 where it has been constant."""
-
-    mean: FloatArray
-    inverse: FloatArray
+# What is known of each column, in the order of the state.
+NUMBERS = ("shift", "_sums", "_squares", "mean", "inverse_scale", "_bound")
 
 
 class Design:
@@ -69,8 +47,8 @@ class Design:
     Columns appear at the end, so that rows only grow; some zeros stand behind them, so that they
     grow seldom.
 
-    The scale is renewed each time the number of observations has grown by a quarter, and stays
-    fixed in between, unless a constant column ceases to be constant, or a value comes that is
+    The scale is renewed each time the number of observations has grown by the share `refresh`, and
+    stays fixed in between, unless a constant column ceases to be constant, or a value comes that is
     farther out than any of those that made the scale can have been.
 
     Examples
@@ -85,10 +63,11 @@ class Design:
     array([1., 0., 0., 0.])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, refresh: float = 0.25) -> None:
+        self._refresh = refresh
         self.n = 0
-        self._due = 1
-        self._is_category: list[bool] = []
+        self.due = 1
+        self.is_category: list[bool] = []
         # Per feature, how often each category was seen.
         self._counts: list[dict[float, int]] = []
         self.columns = [Column(CONSTANT, -1, 0.0)]
@@ -120,7 +99,7 @@ class Design:
     @property
     def n_features(self) -> int:
         """Number of features that encoded rows have."""
-        return len(self._is_category)
+        return len(self.is_category)
 
     @property
     def scale(self) -> Scale:
@@ -129,8 +108,8 @@ class Design:
 
     def set_features(self, is_category: Any) -> None:
         """Take note of the features that there are now."""
-        self._is_category = [bool(flag) for flag in is_category]
-        self._counts += [{} for _ in self._is_category[len(self._counts) :]]
+        self.is_category = [bool(flag) for flag in is_category]
+        self._counts += [{} for _ in self.is_category[len(self._counts) :]]
         self._index_columns()
 
     def learn(self, row: FloatArray) -> Change:
@@ -142,10 +121,40 @@ class Design:
         self.n += 1
         self._sums += raw
         self._squares += raw * raw
-        renewed = far or self.n >= self._due or self._constant_column_moved()
+        renewed = far or self.n >= self.due or self._constant_column_moved()
         if renewed:
             self._renew()
         return Change(renewed, copies)
+
+    def learn_quietly(self, rows: FloatArray) -> None:
+        """Take in contexts none of which brings a column or a new scale."""
+        raw = self.raw_many(rows)
+        self.n += len(rows)
+        self._sums += raw.sum(axis=0)
+        self._squares += (raw * raw).sum(axis=0)
+        for feature, is_category in enumerate(self.is_category):
+            if is_category:
+                self._count(feature, rows[:, feature])
+
+    def changes_scale(self, rows: FloatArray) -> NDArray[np.bool_]:
+        """Return whether each row, learned after those before it, would make a new scale.
+
+        None of them brings a column, and the scale is not due.
+        """
+        values = clipped(rows[:, self._number_features]) - self._number_shift
+        distance = np.abs((values - self._number_mean) * self._number_inverse)
+        far = np.asarray((distance > self._bound[self._number_columns]).any(axis=1))
+        still = np.isin(self._number_columns, self._constant_columns)
+        if not still.any():
+            return far
+        columns, values = self._number_columns[still], values[:, still]
+        present = ~np.isnan(values)
+        values[~present] = 0.0
+        n = self.n - self._sums[self._absences[still]] + present.cumsum(axis=0)
+        mean = (self._sums[columns] + values.cumsum(axis=0)) / n
+        squares = (self._squares[columns] + (values * values).cumsum(axis=0)) / n
+        far |= (squares - mean * mean > SMALLEST_VARIANCE).any(axis=1)
+        return far
 
     def raw(self, row: FloatArray) -> FloatArray:
         """Return a learned row before standardising, counted from `shift`, 0 where it is missing.
@@ -154,7 +163,7 @@ class Design:
         """
         raw = np.zeros(self.width)
         raw[0] = 1.0
-        values = _clipped(row[self._number_features]) - self._number_shift
+        values = clipped(row[self._number_features]) - self._number_shift
         missing = np.isnan(values)
         values[missing] = 0.0
         raw[self._number_columns] = values
@@ -162,10 +171,24 @@ class Design:
         raw[self._bits(row)] = 1.0
         return raw
 
+    def raw_many(self, rows: FloatArray) -> FloatArray:
+        """Return `raw` of each row, to the last bit."""
+        raw = np.zeros((len(rows), self.width))
+        raw[:, 0] = 1.0
+        values = clipped(rows[:, self._number_features]) - self._number_shift
+        missing = np.isnan(values)
+        values[missing] = 0.0
+        raw[:, self._number_columns] = values
+        known = self._absences != self._unused
+        raw[:, self._absences[known]] = missing[:, known]
+        places, columns = bits_of(rows, self._tables)
+        raw[places, columns] = 1.0
+        return raw
+
     def standardise(self, row: FloatArray) -> FloatArray:
         """Return the row that models see."""
         standard = self._off.copy()
-        values = _clipped(row[self._number_features]) - self._number_shift
+        values = clipped(row[self._number_features]) - self._number_shift
         values = (values - self._number_mean) * self._number_inverse
         values[np.isnan(values)] = 0.0
         standard[self._number_columns] = values
@@ -176,13 +199,12 @@ class Design:
     def standardise_many(self, rows: FloatArray) -> FloatArray:
         """Return `standardise` of each row, to the last bit."""
         standard = np.tile(self._off, (len(rows), 1))
-        values = _clipped(rows[:, self._number_features]) - self._number_shift
+        values = clipped(rows[:, self._number_features]) - self._number_shift
         values = (values - self._number_mean) * self._number_inverse
         values[np.isnan(values)] = 0.0
         standard[:, self._number_columns] = values
-        for feature, table in self._tables:
-            for code, column in table.items():
-                standard[rows[:, feature] == code, column] = self._on[column]
+        places, columns = bits_of(rows, self._tables)
+        standard[places, columns] = self._on[columns]
         return standard
 
     def from_raw(self, sums: FloatArray) -> FloatArray:
@@ -198,42 +220,28 @@ class Design:
 
     def known(self, row: FloatArray) -> FloatArray:
         """Return a row without the categories that have no bit yet: a bit is of later rows only."""
-        row = row.copy()
-        for feature, is_category in enumerate(self._is_category[: len(row)]):
-            if is_category and float(row[feature]) not in self._columns_of[feature]:
-                row[feature] = np.nan
-        return row
+        known: FloatArray = self.known_many(row[None], np.array([self.n]))[0]
+        return known
 
-    def carry_over(self, coefficients: FloatArray, former: Scale) -> FloatArray:
-        """Return the coefficients that predict the same as these do with rows of a former scale.
-
-        Where numbers are missing they predict about the same.
-        """
-        more = (0, self.width - len(former.mean))
-        mean, inverse = np.pad(former.mean, more), np.pad(former.inverse, more)
-        moves = self.inverse_scale > 0
-        carried = np.zeros(self.width)
-        carried[moves] = coefficients[moves] * inverse[moves] / self.inverse_scale[moves]
-        carried[0] += ((self.mean - mean) * inverse) @ coefficients
-        return carried
+    def known_many(self, rows: FloatArray, places: NDArray[np.int64]) -> FloatArray:
+        """Return rows without the categories that had no bit when so many rows had come."""
+        known = rows.copy()
+        known[:, np.array(self.is_category, dtype=bool)[: rows.shape[1]]] = np.nan
+        at, columns = bits_of(rows, self._tables)
+        born = np.array([column.born for column in self.columns])
+        at, columns = (part[born[columns] <= places[at]] for part in (at, columns))
+        features = np.array([column.feature for column in self.columns])[columns]
+        known[at, features] = rows[at, features]
+        return known
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all there is to know, the features apart."""
         seen = [(i, *pair) for i, counts in enumerate(self._counts) for pair in counts.items()]
         return {
             "design_columns": np.array(self.columns),
-            "design_counts": np.array([self.n, self._due]),
+            "design_counts": np.array([self.n, self.due]),
             "design_categories": np.array(seen, dtype=np.float64).reshape(-1, 3),
-            "design_numbers": np.stack(
-                [
-                    self.shift,
-                    self._sums,
-                    self._squares,
-                    self.mean,
-                    self.inverse_scale,
-                    self._bound,
-                ]
-            ),
+            "design_numbers": np.stack([getattr(self, name) for name in NUMBERS]),
         }
 
     def frozen_state(self) -> dict[str, NDArray[Any]]:
@@ -243,16 +251,15 @@ class Design:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Become the design that `state` was taken from; features are in place already."""
         self.columns = [
-            Column(int(kind), int(feature), float(code))
-            for kind, feature, code in arrays["design_columns"]
+            Column(int(kind), int(feature), float(code), *map(int, born))
+            for kind, feature, code, *born in arrays["design_columns"]
         ]
-        self.n, self._due = (int(count) for count in arrays["design_counts"])
-        self._counts = [{} for _ in self._is_category]
+        self.n, self.due = (int(count) for count in arrays["design_counts"])
+        self._counts = [{} for _ in self.is_category]
         for feature, code, count in arrays["design_categories"].tolist():
             self._counts[int(feature)][code] = int(count)
-        self.shift, self._sums, self._squares, self.mean, self.inverse_scale, self._bound = arrays[
-            "design_numbers"
-        ].copy()
+        for name, numbers in zip(NUMBERS, arrays["design_numbers"].copy(), strict=True):
+            setattr(self, name, numbers)
         self._index_columns()
 
     # Columns.
@@ -262,25 +269,32 @@ class Design:
         fresh: list[tuple[Column, float, bool]] = []
         for feature, value in enumerate(row.tolist()):
             table, missing = self._columns_of[feature], value != value
-            if self._is_category[feature]:
+            if self.is_category[feature]:
                 if not missing and value not in table and self._is_common(feature, value):
-                    fresh.append((Column(BIT, feature, value), 0.0, False))
+                    fresh.append((Column(BIT, feature, value, self.n), 0.0, False))
             elif NUMBER in table:
                 if missing and ABSENCE not in table:
-                    fresh.append((Column(ABSENCE, feature, 0.0), 0.0, False))
+                    fresh.append((Column(ABSENCE, feature, 0.0, self.n), 0.0, False))
             elif not missing:
                 shift = min(max(value, -LARGEST), LARGEST)
-                fresh.append((Column(NUMBER, feature, 0.0), shift, False))
+                fresh.append((Column(NUMBER, feature, 0.0, self.n), shift, False))
                 if self.n > 0:
-                    fresh.append((Column(ABSENCE, feature, 0.0), 0.0, True))
+                    fresh.append((Column(ABSENCE, feature, 0.0, self.n), 0.0, True))
         return self._append(fresh) if fresh else []
 
     def _is_common(self, feature: int, code: float) -> bool:
         """Count a category, and say whether it has been seen often enough for a bit of its own."""
         counts = self._counts[feature]
         counts[code] = count = counts.get(code, 0) + 1
-        n = self.n + 1
-        return 1 < count < n and MOST_COMMON * count >= n
+        return is_common(count, self.n + 1)
+
+    def _count(self, feature: int, values: FloatArray) -> None:
+        """Count categories that have no bit."""
+        counts = self._counts[feature]
+        codes, times = np.unique(values[~np.isnan(values)], return_counts=True)
+        for code, count in zip(codes.tolist(), times.tolist(), strict=True):
+            if code not in self._columns_of[feature]:
+                counts[code] = counts.get(code, 0) + count
 
     def _append(self, fresh: list[tuple[Column, float, bool]]) -> list[int]:
         # One more than there are columns: `_unused` must point to one that nobody has.
@@ -317,7 +331,7 @@ class Design:
     def _index_columns(self) -> None:
         """Look up once what every row needs."""
         # Per feature: of a number, its columns by their kind; of a category, by the id of each.
-        self._columns_of: list[dict[float, int]] = [{} for _ in self._is_category]
+        self._columns_of: list[dict[float, int]] = [{} for _ in self.is_category]
         for place, column in enumerate(self.columns):
             if column.kind != CONSTANT:
                 key = column.code if column.kind == BIT else column.kind
@@ -325,7 +339,7 @@ class Design:
         self._bit_columns = np.array(
             [i for i, column in enumerate(self.columns) if column.kind == BIT], dtype=np.int64
         )
-        pairs = list(zip(self._columns_of, self._is_category, strict=True))
+        pairs = list(zip(self._columns_of, self.is_category, strict=True))
         numbers = [i for i, (table, is_bits) in enumerate(pairs) if table and not is_bits]
         self._tables = [(i, table) for i, (table, is_bits) in enumerate(pairs) if table and is_bits]
         self._category_features = np.array([i for i, _ in self._tables], dtype=np.int64)
@@ -386,26 +400,5 @@ class Design:
         self.inverse_scale[0] = 1.0
         for place in self._bit_columns.tolist():
             self.inverse_scale[place] = self._bit_height(self.columns[place])
-        self._due = grown_by_a_quarter(self.n)
+        self.due = grown(self.n, self._refresh)
         self._prepare_rows()
-
-
-def capacity(n_columns: int) -> int:
-    """Return the length of rows with room for this many columns: at most about 1/8 more.
-
-    Examples
-    --------
-    >>> capacity(1), capacity(9), capacity(106), capacity(130)
-    (8, 16, 112, 144)
-    """
-    step = 1 << max(3, n_columns.bit_length() - 4)
-    return -(-n_columns // step) * step
-
-
-def grown_by_a_quarter(n: int) -> int:
-    """Return the least number that is at least a quarter more than n, and one more."""
-    return max(n + 1, ceil(1.25 * n))
-
-
-def _clipped(values: FloatArray) -> FloatArray:
-    return np.minimum(np.maximum(values, -LARGEST), LARGEST)

@@ -1,8 +1,11 @@
 """How a policy is made, kept in a file or a pickle, and made again."""
 
+import os
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
@@ -12,16 +15,36 @@ from banditree.contexts import Encoder
 from banditree.contexts.features import Pending
 from banditree.errors import StateError
 from banditree.policies import files
-from banditree.policies.arms import Arms
+from banditree.policies.arms import Arms, Indices
 from banditree.policies.beliefs import Arrays, Beliefs
+from banditree.policies.journal import Journal
 from banditree.policies.parameters import as_seed, is_parameter, parameters_of, read_only
 from banditree.policies.processes import fresh_generator, process_token, renew_after_fork
 from banditree.policies.rewards import RewardKind, check_kind
 from banditree.trees.inputs import check_share
-from banditree.types import A, DeclaredFeatures, FeatureName, Seed
+from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # Declared categories should have come by then.
 _SEEN_BY = 100
+
+
+@contextmanager
+def restoring(source: str) -> Iterator[None]:
+    """Whatever is wrong with a state that is read here is a StateError."""
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            yield
+    except StateError:
+        raise
+    except (
+        ArithmeticError,
+        AttributeError,
+        ImportError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise StateError(f"{source} cannot be restored ({error}); load an intact copy") from error
 
 
 class Foundation(Beliefs, Generic[A]):
@@ -51,6 +74,8 @@ class Foundation(Beliefs, Generic[A]):
         self._entropy = secrets.randbits(64) if self.seed is None else self.seed
         self._random = _core.Generator(self._entropy)
         self._lock = threading.RLock()
+        self._saving = threading.Lock()
+        self._journal: Journal | None = None
         renew_after_fork(self)
         self._start()
         if self._encoder.n_features:
@@ -82,8 +107,19 @@ class Foundation(Beliefs, Generic[A]):
 
     def _commit(self, pending: Pending | None) -> None:
         if pending is not None:
+            if self._journal is not None:
+                self._journal.added_contexts(pending)
             self._encoder.commit(pending)
             self._features_changed()
+
+    def _take_in(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
+        self._learn_many(arms, rows, rewards)
+        for index, more in enumerate(np.bincount(arms).tolist()):
+            self._counts[index] += more
+
+    def _note(self, call: str, arm: Any) -> None:
+        if self._journal is not None:
+            self._journal.changed_arm(call, self._arms.names[self._arms.index(arm)])
 
     def _look_for_categories(self, more: int = 0, pending: Pending | None = None) -> None:
         """Warn of declared categories that neither came nor are among what comes now."""
@@ -125,16 +161,50 @@ class Foundation(Beliefs, Generic[A]):
         }
 
     def _pack(self) -> bytes:
+        return b"".join(files.seal(self._frame()))
+
+    def _frame(self) -> files.Parts:
+        """Return a copy of the policy; what takes longer than copying needs no lock."""
         with self._lock:
             header = {
                 **self._identity(),
                 "entropy": self._entropy,
-                "random": list(self._random.state),
-                "counts": self._counts,
-                # Another process must not draw the same numbers, unless there is a seed.
-                "process": process_token() if self.seed is None else None,
+                **self._progress(),
             }
-            return files.pack(header, self._state())
+            return files.frame(header, self._state())
+
+    def _progress(self) -> dict[str, Any]:
+        """Return what changes with every step."""
+        return {
+            "random": list(self._random.state),
+            "counts": self._counts,
+            # Another process must not draw the same numbers, unless there is a seed.
+            "process": process_token() if self.seed is None else None,
+        }
+
+    def _append_to(self, path: str | os.PathLike[str]) -> None:
+        """Append to the file what came since the last time, or write it if there was none."""
+        target = files.as_path(path).absolute()
+        try:
+            if not self._append_since(target):
+                with self._lock:
+                    journal = self._journal = Journal(target, sum(self._counts))
+                    parts = self._frame()
+                journal.write_whole(parts)
+        except BaseException:
+            with self._lock:
+                self._journal = None
+            raise
+
+    def _append_since(self, target: Path) -> bool:
+        """Append what came since the last time; return False if the file must be written anew."""
+        with self._lock:
+            journal = self._journal
+            if journal is None or not journal.can_go_on(target, sum(self._counts)):
+                return False
+            steps, arrays = journal.take()
+            parts = files.frame({"steps": steps, **self._progress()}, arrays)
+        return journal.append(parts)
 
     @classmethod
     def _identified(cls, header: dict[str, Any], objects: dict[str, Any]) -> Self:
@@ -156,11 +226,14 @@ class Foundation(Beliefs, Generic[A]):
         # Said again, for whoever loads it may not be the one who taught it.
         policy._awaits = bool(policy.categorical)
         policy._begin_again(lambda: policy._restore(arrays), True)
-        if header["process"] in (None, process_token()):
-            policy._random.state = tuple(header["random"])
-        else:
-            policy._random = fresh_generator()
+        policy._resume_draws(header)
         return policy
+
+    def _resume_draws(self, header: dict[str, Any]) -> None:
+        if header["process"] in (None, process_token()):
+            self._random.state = tuple(header["random"])
+        else:
+            self._random = fresh_generator()
 
     @classmethod
     def _thaw(cls, header: dict[str, Any], arrays: Arrays, objects: dict[str, Any]) -> Self:
@@ -184,23 +257,9 @@ class Foundation(Beliefs, Generic[A]):
         objects: dict[str, Any],
         source: str,
     ) -> Self:
-        """Return what is built of a state; whatever is wrong with it is a StateError."""
-        try:
-            with np.errstate(over="raise", invalid="raise", divide="raise"):
-                return build(header, arrays, objects)
-        except StateError:
-            raise
-        except (
-            ArithmeticError,
-            AttributeError,
-            ImportError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ) as error:
-            raise StateError(
-                f"{source} cannot be restored ({error}); load an intact copy"
-            ) from error
+        """Return what is built of a state."""
+        with restoring(source):
+            return build(header, arrays, objects)
 
     def _begin_again(self, restore: Callable[[], None], is_taught: bool) -> None:
         """Set up the beliefs anew, with the arms and features that are known."""

@@ -9,8 +9,8 @@ from banditree.types import A, FloatArray
 class Greedy(TreeHeuristic[A]):
     """`TreeHeuristic` that takes the arm of the highest mean instead of drawing.
 
-    Beside `TreeHeuristic` it shows what exploration is worth. The prior makes the means of small
-    leaves cautious: (successes + S0) / (n + S0 + F0), one half where nothing is known.
+    Compared with `TreeHeuristic`, it shows what exploration is worth. The prior makes the means of
+    small leaves cautious: (successes + S0) / (n + S0 + F0), one half where nothing is known.
 
     Parameters
     ----------

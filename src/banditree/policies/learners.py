@@ -20,7 +20,7 @@ _FARTHEST = 1e30
 
 
 def check_learner(learner: Any) -> Any:
-    """Return the learner if it can be fitted and asked."""
+    """Return the learner if it can be fitted and can predict."""
     asks = hasattr(learner, "predict_proba") or hasattr(learner, "predict")
     if isinstance(learner, type) or not hasattr(learner, "fit") or not asks:
         raise InvalidParameterError(

@@ -6,11 +6,15 @@ import numpy as np
 
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
+from banditree.policies.columns import grown
 from banditree.policies.confidence import ConfidencePolicy, squared_norms
 from banditree.policies.design import Design
+from banditree.policies.last_rows import LastRows
 from banditree.policies.penalty import Regularization, check_regularization, check_scale
+from banditree.policies.relearning import BLOCK, Relearning
 from banditree.policies.rewards import RewardKind
 from banditree.policies.ridge import Ridge
+from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
@@ -28,8 +32,16 @@ class LinUCB(ConfidencePolicy[A]):
     alpha
         How much the width counts, in units of the reward. The best value differs between tasks.
     regularization
-        λ; "cv" to choose one per arm, each time its observations have grown by a quarter, from 0.25
+        λ; "cv" to choose one per arm, each time its observations have grown by `refresh`, from 0.25
         to 1024 by their squared error in 5-fold cross-validation; 1 until there are 10.
+    refresh
+        By which share observations grow until means, scales and λ are computed anew. 0: after every
+        observation, at many times the cost.
+    window
+        Only so many observations of each arm, the last ones, count, so that the policy follows a
+        world that changes. None: all count. An observation that falls out of the window leaves θ
+        and A at once; means, scales, bits and λ follow each time a share `refresh` of what counts
+        is new. The policy is then the one that has learned what is in the window and nothing else.
 
     Notes
     -----
@@ -43,8 +55,9 @@ class LinUCB(ConfidencePolicy[A]):
       category has no bit: one seen only once, or in less than 1 % of the contexts so far. A
       feature that appears late was missing before.
     - Means and scales are those of all contexts learned from, of all arms, at the last renewal:
-      each time there were a quarter more, or when a column began to vary or left its range.
-    - No rows are kept: memory grows with arms × columns², columns being numbers and bits.
+      each time there were more by `refresh`, or when a column began to vary or left its range.
+    - Without a window no rows are kept: memory grows with arms × columns², columns being numbers
+      and bits.
 
     Examples
     --------
@@ -61,6 +74,8 @@ class LinUCB(ConfidencePolicy[A]):
         *,
         alpha: float = 1.0,
         regularization: Regularization = "cv",
+        refresh: float = 0.25,
+        window: int | None = None,
         reward: RewardKind = "binary",
         categorical: Sequence[FeatureName] = (),
         features: DeclaredFeatures | None = None,
@@ -69,32 +84,85 @@ class LinUCB(ConfidencePolicy[A]):
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)
+        self.refresh = check_share("refresh", refresh)
+        self.window = None if window is None else check_whole("window", window, 1)
         super().__init__(
             arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
         )
 
     def _start(self) -> None:
-        self._design = Design()
+        self._design = Design(self.refresh)
+        self._ridge = self._new_ridge()
+        self._last = None if self.window is None else LastRows(len(self._arms), self.window)
+
+    def _new_ridge(self) -> Ridge:
+        n_arms, width = len(self._arms), self._design.width
         centred = self.reward == "continuous"
-        self._ridge = Ridge(len(self._arms), self._design.width, self.regularization, centred)
+        return Ridge(n_arms, width, self.regularization, centred, self.refresh)
 
     def _add_arm(self) -> None:
         self._ridge.add_arm()
+        if self._last is not None:
+            self._last.add_arm()
 
     def _features_changed(self) -> None:
         self._design.set_features(self._encoder.is_categorical)
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        design, ridge = self._design, self._ridge
+        design, ridge, last = self._design, self._ridge, self._last
+        place = design.n
         renewed, copies = design.learn(row)
+        left = None if last is None else last.push(arm, row, reward, place)
+        if last is not None and last.overflowed and renewed:
+            self._learn_window(last)
+            return
         ridge.widen(design.width, copies)
+        rough = left is not None and self._forget(arm, *left)
         due = ridge.add(arm, design.raw(row), reward)
         if renewed:
             ridge.rebuild(design.from_raw)
+        elif rough:
+            ridge.solve(arm, design.from_raw)
         elif not due:
             ridge.update(arm, design.standardise(row), reward)
         if due:
             ridge.choose_penalty(arm, design.from_raw)
+
+    def _forget(self, arm: int, row: FloatArray, reward: float, place: int) -> bool:
+        """Take out what has fallen out of the window; return whether the arm must be solved."""
+        (known,) = self._design.known_many(row[None], np.array([place]))
+        raw, x = self._design.raw(known), self._design.standardise(known)
+        return self._ridge.remove(arm, raw, x, reward)
+
+    def _learn_window(self, last: LastRows) -> None:
+        """Become the policy that has learned what is in the window, and nothing else."""
+        kept = last.kept()
+        self._design = Design(self.refresh)
+        self._features_changed()
+        lesson = Relearning(self._design, kept)
+        chosen = {}
+        for arm, _ in lesson.learn_all(self.regularization == "cv", self.refresh):
+            trial = self._counted(lesson, [arm])
+            trial.choose_penalty(arm, self._design.from_raw)
+            chosen[arm] = trial.penalty[arm], trial.due[arm]
+        self._ridge = self._counted(lesson, range(len(self._arms)))
+        for arm, (penalty, due) in chosen.items():
+            self._ridge.penalty[arm], self._ridge.due[arm] = penalty, due
+        for arm in range(len(self._arms)):
+            self._ridge.solve(arm, self._design.from_raw)
+        self._design.due = grown(len(kept.rows), self.refresh)
+        last.begin_again(kept)
+
+    def _counted(self, lesson: Relearning, arms: Sequence[int]) -> Ridge:
+        """Return a ridge that has counted what is learned of some arms."""
+        ridge = self._new_ridge()
+        ridge.begin(lesson.first_reward, lesson.mean_reward)
+        for arm in arms:
+            rows, rewards = lesson.of_arm(arm)
+            for start in range(0, len(rows), BLOCK):
+                block = slice(start, start + BLOCK)
+                ridge.count_many(arm, self._design.raw_many(rows[block]), rewards[block])
+        return ridge
 
     def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
         x, ridge = self._design.standardise(row), self._ridge
@@ -107,7 +175,8 @@ class LinUCB(ConfidencePolicy[A]):
         return f"linear in {count} feature{'' if count == 1 else 's'}", int(self._ridge.n[arm])
 
     def _state(self) -> Arrays:
-        return {**self._design.state(), **self._ridge.state()}
+        last = {} if self._last is None else self._last.state()
+        return {**self._design.state(), **self._ridge.state(), **last}
 
     def _frozen_state(self) -> Arrays:
         return {**self._design.frozen_state(), **self._ridge.frozen_state()}
@@ -119,3 +188,5 @@ class LinUCB(ConfidencePolicy[A]):
     def _restore(self, arrays: Arrays) -> None:
         self._design.restore(arrays)
         self._ridge.restore(arrays)
+        if self._last is not None:
+            self._last.restore(arrays)

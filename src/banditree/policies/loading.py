@@ -5,9 +5,10 @@ from types import EllipsisType
 from typing import Any
 
 from banditree.errors import InvalidParameterError, StateError
-from banditree.policies import files
+from banditree.policies import appended, files
 from banditree.policies.base import Policy, subclasses
 from banditree.policies.parameters import COMMON, parameters_of
+from banditree.policies.replaying import replay
 from banditree.types import Seed
 
 
@@ -48,11 +49,12 @@ def load(
     True
     """
     source = str(path)
-    header, arrays = files.unpack(files.as_path(path).read_bytes(), source)
+    (header, arrays), *later = appended.read(files.as_path(path).read_bytes(), source)
     cls = class_of(header, source)
     if objects:
         check_objects("load", cls, header, objects)
     policy = cls._rebuild(cls._unpack, header, arrays, objects, source)
+    replay(policy, later, source)
     if seed is not ...:
         policy.reseed(seed)
     return policy
@@ -60,6 +62,7 @@ def load(
 
 def class_of(header: dict[str, Any], source: str) -> type[Policy[Any]]:
     """Return the class of the policy that a header describes."""
+    named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
     named = [cls for cls in subclasses(Policy) if cls.__name__ == header.get("policy")]
     # Of several of one name, the one that was saved; else the one defined last.
     named = [cls for cls in named if cls.__module__ == header.get("module")] or named

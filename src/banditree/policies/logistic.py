@@ -11,6 +11,7 @@ from banditree.policies.penalty import (
     add_outer,
     fold_ids,
     penalties,
+    remove_outer,
     symmetric_inverse,
 )
 from banditree.types import FloatArray
@@ -27,7 +28,7 @@ MOST_STEPS = 200
 
 
 def sigmoid(margins: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(−margins)), which overflows for none."""
+    """Return 1 / (1 + exp(−margins)), without overflow."""
     values: FloatArray = 0.5 * np.tanh(0.5 * margins) + 0.5
     return values
 
@@ -35,11 +36,11 @@ def sigmoid(margins: FloatArray) -> FloatArray:
 class Logistic:
     """θ that minimises Σ log(1 + exp(x'θ)) − r x'θ + θ'Λθ / 2 over rows x and rewards r.
 
-    Kept are a point next to the solution, the gradient there, exact but for rounding, and the
-    inverse of the Hessian, which is that of an earlier point. A new row changes the gradient by one
-    term; Newton steps then lead to the new solution, each at the cost of one pass over the rows.
-    The Hessian is computed again when they shrink slowly. The last step, too small to go on from,
-    makes `theta` better still.
+    It keeps a point next to the solution, the gradient there, exact but for rounding, and the
+    inverse of the Hessian at an earlier point. A new row changes the gradient by one term; Newton
+    steps then lead to the new solution, each at the cost of one pass over the rows. The Hessian is
+    computed again when they shrink slowly. The last step, too small to go on from, makes `theta`
+    better still.
 
     The caller keeps the rows and passes them each time.
     """
@@ -71,6 +72,13 @@ class Logistic:
         self._gradient += (chance - reward) * x
         add_outer(self._inverse, x, chance * (1 - chance))
         self._settle(rows, rewards)
+
+    def forget(self, x: FloatArray, reward: float, rows: FloatArray) -> None:
+        """Leave out a row that was there before; `rows` are the others; `add` follows."""
+        chance = float(sigmoid(x @ self._point))
+        self._gradient -= (chance - reward) * x
+        if remove_outer(self._inverse, x, chance * (1 - chance)) is None:
+            self._compute_inverse(rows)
 
     def restart(self, start: FloatArray, rows: FloatArray, rewards: FloatArray) -> None:
         """Solve again, for other rows than before, from a point that is near the solution."""

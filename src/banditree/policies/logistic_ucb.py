@@ -11,20 +11,26 @@ from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
+from banditree.policies.columns import Scale, grown
 from banditree.policies.confidence import ConfidencePolicy, squared_norms
-from banditree.policies.design import Design, Scale
-from banditree.policies.logistic import Logistic, sigmoid
+from banditree.policies.design import Design
+from banditree.policies.last_rows import LastRows
+from banditree.policies.logistic import Logistic, deviances, sigmoid
 from banditree.policies.logistic_arm import LogisticArm
 from banditree.policies.penalty import (
     DEFAULT,
+    GRID,
+    LEAST_ROWS,
     Regularization,
     add_outer,
     check_regularization,
     check_scale,
+    remove_outer,
     symmetric_inverse,
 )
+from banditree.policies.relearning import Relearning
 from banditree.policies.rewards import check_kind
-from banditree.trees.inputs import check_whole
+from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
@@ -44,8 +50,10 @@ class LogisticUCB(ConfidencePolicy[A]):
     alpha
         How much the width counts. The best value differs between tasks, and is well below 1.
     regularization
-        λ; "cv" to choose one per arm, each time its observations have grown by a quarter, from 0.25
+        λ; "cv" to choose one per arm, each time its observations have grown by `refresh`, from 0.25
         to 1024 by their likelihood in 5-fold cross-validation; 1 until there are 10.
+    refresh, window
+        As for `LinUCB`.
     horizon, delta
         T, the number of decisions to come, and δ, the probability that the bounds may fail.
     reward
@@ -57,7 +65,8 @@ class LogisticUCB(ConfidencePolicy[A]):
       since ρ(1) = 0.
     - The interval that `explain` returns is estimate ± width, cut at 0 and 1, not one of 95 %.
     - Missing values, new features and the scale are treated as by `LinUCB`.
-    - The rows of all arms are kept, and an observation takes time that grows with those of its arm.
+    - The rows of all arms, or of the window, are kept, and an observation takes time that grows
+      with those of its arm.
 
     Examples
     --------
@@ -74,6 +83,8 @@ class LogisticUCB(ConfidencePolicy[A]):
         *,
         alpha: float = 1.0,
         regularization: Regularization = "cv",
+        refresh: float = 0.25,
+        window: int | None = None,
         horizon: int = 10_000,
         delta: float = 0.05,
         reward: Literal["binary"] = "binary",
@@ -84,13 +95,16 @@ class LogisticUCB(ConfidencePolicy[A]):
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)
+        self.refresh = check_share("refresh", refresh)
+        self.window = None if window is None else check_whole("window", window, 1)
         self.horizon = check_whole("horizon", horizon, 1)
         self.delta = _check_delta(delta)
         _check_binary(reward)
         super().__init__(arms, categorical=categorical, features=features, floor=floor, seed=seed)
 
     def _start(self) -> None:
-        self._design = Design()
+        self._design = Design(self.refresh)
+        self._last = None if self.window is None else LastRows(0, self.window)
         self._models: list[LogisticArm] = []
         width = self._design.width
         # Of all arms on top of each other, since a decision needs them all: θ and X⁻¹.
@@ -101,20 +115,33 @@ class LogisticUCB(ConfidencePolicy[A]):
 
     def _add_arm(self) -> None:
         width = self._design.width
-        chooses = self.regularization == "cv"
-        penalty = DEFAULT if self.regularization == "cv" else self.regularization
-        self._models.append(LogisticArm(self._design, penalty, chooses))
+        model = self._new_model()
+        penalty = model.fit.penalty
+        self._models.append(model)
+        if self._last is not None:
+            self._last.add_arm()
         self._theta = np.concatenate([self._theta, np.zeros((1, width))])
         self._inverse = np.concatenate([self._inverse, np.diag(1 / self._starts(penalty))[None]])
+
+    def _new_model(self) -> LogisticArm:
+        chooses = self.regularization == "cv"
+        penalty = DEFAULT if self.regularization == "cv" else self.regularization
+        return LogisticArm(self._design, penalty, chooses, self.refresh)
 
     def _features_changed(self) -> None:
         self._design.set_features(self._encoder.is_categorical)
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        design, model = self._design, self._models[arm]
-        former = design.scale
+        design, model, last = self._design, self._models[arm], self._last
+        former, place = design.scale, design.n
         renewed = design.learn(row).renewed
+        left = None if last is None else last.push(arm, row, reward, place)
+        if last is not None and last.overflowed and renewed:
+            self._learn_window(last)
+            return
         self._widen()
+        if left is not None:
+            self._forget_first(arm)
         model.add(row, reward)
         if renewed:
             self._rescale(former)
@@ -124,6 +151,33 @@ class LogisticUCB(ConfidencePolicy[A]):
         if model.choose_penalty():
             self._invert(arm)
         self._theta[arm] = model.fit.theta
+
+    def _forget_first(self, arm: int) -> None:
+        """Take out what has fallen out of the window."""
+        x = self._models[arm].forget_first()
+        if remove_outer(self._inverse[arm], x) is None:
+            self._invert(arm)
+
+    def _learn_window(self, last: LastRows) -> None:
+        """Become the policy that has learned what is in the window, and nothing else."""
+        kept, n_arms = last.kept(), len(self._models)
+        self._design = design = Design(self.refresh)
+        self._features_changed()
+        lesson, chosen = Relearning(design, kept), {}
+        for arm, n in lesson.learn_all(self.regularization == "cv", self.refresh):
+            rows, rewards = lesson.of_arm(arm)
+            errors = deviances(design.standardise_many(rows), rewards)
+            chosen[arm] = float(GRID[errors.argmin()]), grown(n, self.refresh)
+        self._models = [self._new_model() for _ in range(n_arms)]
+        for arm, model in enumerate(self._models):
+            penalty, due = chosen.get(arm, (model.fit.penalty, LEAST_ROWS))
+            model.relearn(*lesson.of_arm(arm), penalty, due)
+        self._theta = np.stack([model.fit.theta for model in self._models])
+        self._inverse = np.empty((n_arms, design.width, design.width))
+        for arm in range(n_arms):
+            self._invert(arm)
+        design.due = grown(len(kept.rows), self.refresh)
+        last.begin_again(kept)
 
     def _widen(self) -> None:
         old, width = self._theta.shape[1], self._design.width
@@ -177,6 +231,7 @@ class LogisticUCB(ConfidencePolicy[A]):
     def _state(self) -> Arrays:
         models, width = self._models, self._encoder.n_features
         fits = zip(*(model.fit.state() for model in models), strict=True)
+        last = {} if self._last is None else self._last.state()
         return {
             **self._design.state(),
             "n": np.array([model.n for model in models]),
@@ -185,6 +240,7 @@ class LogisticUCB(ConfidencePolicy[A]):
             "rewards": np.concatenate([model.rewards for model in models]),
             "inverse": self._inverse,
             **dict(zip(Logistic.STATE, map(np.stack, fits), strict=True)),
+            **last,
         }
 
     def _frozen_state(self) -> Arrays:
@@ -199,10 +255,12 @@ class LogisticUCB(ConfidencePolicy[A]):
         self._design.restore(arrays)
         self._theta, self._inverse = arrays["theta"], arrays["inverse"]
         for model, n in zip(self._models, arrays["n"].tolist(), strict=True):
-            model.n = n
+            model.take_count(n)
 
     def _restore(self, arrays: Arrays) -> None:
         self._design.restore(arrays)
+        if self._last is not None:
+            self._last.restore(arrays)
         self._inverse = arrays["inverse"].copy()
         ends = arrays["n"].cumsum()[:-1]
         rows, rewards = np.split(arrays["rows"], ends), np.split(arrays["rewards"], ends)

@@ -46,6 +46,10 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         A replica's tree is grown anew each time its observations have grown by this share; in
         between its splits stay, and observations are counted in its leaves at once. 0: after every
         observation.
+    window
+        Only so many observations of each arm, the last ones, count, and no others are stored. None:
+        all count. An observation that falls out of the window leaves the counts at once; all trees
+        of the arm are grown anew each time a share `refresh` of the window is new.
     prior
         S0 and F0, the successes and failures that every leaf starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
@@ -69,6 +73,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         reward: RewardKind = "binary",
         replicas: int = 50,
         refresh: float = 0.05,
+        window: int | None = None,
         prior: tuple[float, float] = (1.0, 1.0),
         min_split: int = 2,
         min_leaf: int = 1,
@@ -82,6 +87,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
         self.refresh = check_share("refresh", refresh)
+        self.window = None if window is None else check_whole("window", window, 1)
         self.prior = check_prior(prior, reward)
         super().__init__(
             arms,
@@ -120,6 +126,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
             *self.prior,
             self.replicas,
             self.refresh,
+            self.window,
             self._entropy,
         )
 
@@ -141,4 +148,6 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         values = self._core.predictions(arm, row)
         low, high = np.quantile(values, [0.025, 0.975]).tolist()
         rule = f"mean of {self.replicas} trees"
-        return ArmExplanation(rule, self._core.n_rows(arm), float(values.mean()), (low, high))
+        n = self._core.n_rows(arm)
+        n = min(n, self.window or n)
+        return ArmExplanation(rule, n, float(values.mean()), (low, high))

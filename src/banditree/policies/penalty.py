@@ -18,6 +18,8 @@ N_FOLDS = 5
 # With fewer rows, the penalty is DEFAULT.
 LEAST_ROWS = 10
 DEFAULT = 1.0
+# Taking a row out of an inverse multiplies rounding errors by up to one over this.
+LEAST_LEFT = 1e-3
 
 
 def check_scale(alpha: Any) -> float:
@@ -92,6 +94,21 @@ def add_outer(inverse: FloatArray, x: FloatArray, weight: float = 1.0) -> tuple[
     scaled = direction * np.sqrt(weight / growth)
     inverse -= np.multiply.outer(scaled, scaled)
     return direction, growth
+
+
+def remove_outer(inverse: FloatArray, x: FloatArray, weight: float = 1.0) -> FloatArray | None:
+    """Turn the inverse of A, in place, into that of A − weight x x'; return the new A⁻¹x.
+
+    Where rounding would tell, nothing is changed, and None returned.
+    """
+    direction = inverse @ x
+    left = 1.0 - weight * float(x @ direction)
+    if left < LEAST_LEFT:
+        return None
+    scaled = direction * np.sqrt(weight / left)
+    inverse += np.multiply.outer(scaled, scaled)
+    result: FloatArray = direction / left
+    return result
 
 
 def _number(value: Any) -> float:

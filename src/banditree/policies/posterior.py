@@ -89,17 +89,22 @@ def effective_payoffs(evidence: Evidence) -> FloatArray:
     n, overall = evidence.n, evidence.overall
     span = (overall.highest - overall.lowest) or 1.0
     squares = n * _heights(evidence) ** 2
-    errors = evidence.squared_error / span / span
-    varies = evidence.squared_error > 0
+    deviation = np.sqrt(evidence.squared_error / np.maximum(n, 1))
+    errors = n * (np.minimum(deviation, span) / span) ** 2
+    varies = (evidence.squared_error > 0) & (squares + errors > 0)
     return np.where(varies, np.minimum(n * squares / np.where(varies, squares + errors, 1), n), n)
 
 
 def _heights(evidence: Evidence) -> FloatArray:
-    """Return the mean reward of each arm, on the range of all rewards from 0 to 1."""
+    """Return the mean reward of each arm, on the range of all rewards from 0 to 1.
+
+    The mean of large rewards that differ by little leaves the range by rounding; it is put back.
+    """
     overall = evidence.overall
     span = (overall.highest - overall.lowest) or 1.0
     mean = evidence.total / np.maximum(evidence.n, 1)
-    return np.where(evidence.n > 0, (mean - overall.lowest) / span, 0.0)
+    inside = np.clip(mean, overall.lowest, overall.highest)
+    return np.where(evidence.n > 0, (inside - overall.lowest) / span, 0.0)
 
 
 def expected(kind: RewardKind, evidence: Evidence, prior: tuple[float, float]) -> FloatArray:

@@ -15,6 +15,7 @@ class Drawing(Protocol):
     seed: int | None
     _random: _core.Generator
     _lock: Any
+    _saving: Any
 
 
 _alive: weakref.WeakValueDictionary[int, Drawing] = weakref.WeakValueDictionary()
@@ -27,7 +28,7 @@ def process_token() -> str:
 
 
 def fresh_generator() -> _core.Generator:
-    """Return a random stream that nobody can know."""
+    """Return an unpredictable random stream."""
     return _core.Generator(secrets.randbits(64))
 
 
@@ -40,8 +41,9 @@ def _renew() -> None:
     global _token
     _token = secrets.token_hex(8)
     for policy in list(_alive.values()):
-        # A thread that is not here any more may have held it.
+        # A thread that is not here any more may have held them.
         policy._lock = threading.RLock()
+        policy._saving = threading.Lock()
         if policy.seed is None:
             policy._random = fresh_generator()
 

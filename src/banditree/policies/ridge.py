@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.policies.design import grown_by_a_quarter
+from banditree.policies.columns import grown
 from banditree.policies.penalty import (
     DEFAULT,
     GRID,
@@ -16,6 +16,7 @@ from banditree.policies.penalty import (
     add_outer,
     fold_ids,
     penalties,
+    remove_outer,
     symmetric_inverse,
 )
 from banditree.types import FloatArray
@@ -32,9 +33,9 @@ FROZEN = ("n", "inverse", "theta")
 class Ridge:
     """θ = (X'X + Λ)⁻¹X'r and (X'X + Λ)⁻¹ for each arm, X its rows, standardised.
 
-    Rows are not kept, but their moments before standardising, per arm and fold of the
-    cross-validation: from these all follows for any scale. Between changes of scale and penalty,
-    an observation is a rank-one update.
+    It does not keep rows but their moments before standardising, per arm and fold of the
+    cross-validation; everything follows from these, for any scale. Between changes of scale and
+    penalty, an observation is a rank-one update.
 
     Parameters
     ----------
@@ -43,13 +44,21 @@ class Ridge:
     regularization
         The penalty, or "cv".
     centred
-        Whether r counts from `centre`, the mean of all rewards, renewed with the scale. Otherwise
-        that is 0.
+        Whether r is measured from `centre`, the mean of all rewards, which is renewed with the
+        scale; otherwise `centre` is 0.
+    refresh
+        By which share the rows of an arm grow until its penalty is chosen again.
     """
 
     def __init__(
-        self, n_arms: int, width: int, regularization: Regularization, centred: bool
+        self,
+        n_arms: int,
+        width: int,
+        regularization: Regularization,
+        centred: bool,
+        refresh: float = 0.25,
     ) -> None:
+        self._refresh = refresh
         self._fixed = None if regularization == "cv" else float(regularization)
         self._centred = centred
         self.centre = 0.0
@@ -72,7 +81,7 @@ class Ridge:
     def add_arm(self) -> None:
         """Begin with one more arm."""
         regularization: Regularization = "cv" if self._fixed is None else self._fixed
-        fresh = Ridge(1, self.width, regularization, self._centred)
+        fresh = Ridge(1, self.width, regularization, self._centred, self._refresh)
         for name in ARRAYS:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(fresh, name)]))
 
@@ -110,18 +119,52 @@ class Ridge:
         direction, growth = add_outer(self.inverse[arm], x)
         self.theta[arm] += direction * (error / growth)
 
+    def remove(self, arm: int, raw: FloatArray, x: FloatArray, reward: float) -> bool:
+        """Take out an observation that was counted; return whether the arm must be solved anew.
+
+        Such an arm has as many rows as it may have, and its penalty is not chosen before all is
+        learned anew. So only sums over folds matter, and any fold will do.
+        """
+        distance = reward - self._origin
+        self.moments[arm, 0] -= np.multiply.outer(raw, raw)
+        self.cross[arm, 0] -= raw * distance
+        self.squares[arm, 0] -= distance * distance
+        self.n[arm] -= 1
+        error = reward - self.centre - float(self.theta[arm] @ x)
+        direction = remove_outer(self.inverse[arm], x)
+        if direction is None:
+            return True
+        self.theta[arm] -= direction * error
+        return False
+
+    def begin(self, origin: float, centre: float) -> None:
+        """Count rewards from `origin`, the first one, and from `centre` in the models."""
+        self._origin = origin
+        self.centre = centre if self._centred else 0.0
+
+    def count_many(self, arm: int, raw: FloatArray, rewards: FloatArray) -> None:
+        """Count observations; the arm must be solved then."""
+        first = int(self.n[arm])
+        folds, distances = fold_ids(first, first + len(raw)), rewards - self._origin
+        for fold in range(N_FOLDS):
+            rows, own = raw[folds == fold], distances[folds == fold]
+            self.moments[arm, fold] += rows.T @ rows
+            self.cross[arm, fold] += own @ rows
+            self.squares[arm, fold] += own @ own
+        self.n[arm] += len(raw)
+
     def rebuild(self, from_raw: FromRaw) -> None:
         """Compute all arms for a new scale."""
         if self._centred:
             self.centre = self._origin + float(self.cross[..., 0].sum() / self.n.sum())
         for arm in range(len(self.n)):
-            self._solve(arm, from_raw)
+            self.solve(arm, from_raw)
 
     def choose_penalty(self, arm: int, from_raw: FromRaw) -> None:
         """Cross-validate the penalty of an arm, and compute the arm for it."""
         self.penalty[arm] = GRID[self.errors(arm, from_raw).argmin()]
-        self.due[arm] = grown_by_a_quarter(int(self.n[arm]))
-        self._solve(arm, from_raw)
+        self.due[arm] = grown(int(self.n[arm]), self._refresh)
+        self.solve(arm, from_raw)
 
     def errors(self, arm: int, from_raw: FromRaw) -> FloatArray:
         """Return the held-out squared error of an arm for each penalty of `GRID`."""
@@ -140,7 +183,8 @@ class Ridge:
         total: FloatArray = (predicted + self.squares[arm][:, None]).sum(axis=0)
         return total
 
-    def _solve(self, arm: int, from_raw: FromRaw) -> None:
+    def solve(self, arm: int, from_raw: FromRaw) -> None:
+        """Compute an arm from what is counted."""
         amount, raw = float(self.penalty[arm]), self.moments[arm].sum(axis=0)
         gram = from_raw(from_raw(raw).T)
         cross = self.cross[arm].sum(axis=0) + (self._origin - self.centre) * raw[0]
@@ -176,7 +220,8 @@ class Ridge:
 def _used(gram: FloatArray) -> NDArray[np.int64]:
     """Return the columns in which some row of an arm is not 0, and the constant.
 
-    The others have coefficients of 0. They are many where categories are, for most arms see few.
+    The others have coefficients of 0. With categories there are many of them, since most arms see
+    few categories.
     """
     used = gram.diagonal() > 0
     used[0] = True

@@ -1,12 +1,12 @@
 """Counts of each arm's rewards, and the laws that follow from them."""
 
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree import _core
 from banditree.policies.explanation import ArmExplanation, binary_interval, continuous_interval
 from banditree.policies.posterior import Overall
 from banditree.policies.rewards import RewardKind
@@ -14,38 +14,6 @@ from banditree.types import FloatArray
 
 # Differences of equal rewards from their mean, relative to the rewards.
 _ROUNDING = 1e-12
-
-
-class LastRewards:
-    """The last rewards of an arm, with the lowest and the highest of them."""
-
-    def __init__(self) -> None:
-        self.rewards: deque[float] = deque()
-        # Those that are lower, or higher, than all that came after them: the first is the extreme.
-        self._lows: deque[float] = deque()
-        self._highs: deque[float] = deque()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The lowest and the highest; there are some rewards."""
-        return self._lows[0], self._highs[0]
-
-    def push(self, reward: float, most: int) -> float | None:
-        """Take in a reward; return the one that falls out, if there are more than `most` then."""
-        self.rewards.append(reward)
-        while self._lows and self._lows[-1] > reward:
-            self._lows.pop()
-        self._lows.append(reward)
-        while self._highs and self._highs[-1] < reward:
-            self._highs.pop()
-        self._highs.append(reward)
-        if len(self.rewards) <= most:
-            return None
-        left = self.rewards.popleft()
-        for extremes in (self._lows, self._highs):
-            if extremes[0] == left:
-                extremes.popleft()
-        return left
 
 
 class Tally:
@@ -66,7 +34,9 @@ class Tally:
         self.n, self.total, self.squared_error = np.zeros((3, n_arms))
         self.lowest = self.highest = 0.0  # of all rewards
         self._window = window
-        self._last = [LastRewards() for _ in range(n_arms)]  # without a window, they stay empty
+        self._last = [
+            _core.RewardWindow() for _ in range(n_arms)
+        ]  # without a window, they stay empty
 
     @property
     def mean(self) -> FloatArray:
@@ -78,7 +48,7 @@ class Tally:
         self.n, self.total, self.squared_error = (
             np.append(array, 0.0) for array in (self.n, self.total, self.squared_error)
         )
-        self._last.append(LastRewards())
+        self._last.append(_core.RewardWindow())
 
     def add(self, arm: int, reward: float) -> None:
         """Count one reward."""
@@ -102,9 +72,9 @@ class Tally:
         self.n[arm] -= 1
         self.total[arm] -= reward
         error = self.squared_error[arm] - before * (reward - self.total[arm] / self.n[arm])
-        lowest, highest = self._last[arm].range
+        lowest, highest = self._last[arm].range()
         self.squared_error[arm] = max(error, 0.0) if lowest < highest else 0.0
-        ranges = [last.range for last in self._last if last.rewards]
+        ranges = [last.range() for last in self._last if len(last)]
         self.lowest = min(low for low, _ in ranges)
         self.highest = max(high for _, high in ranges)
 
@@ -127,7 +97,7 @@ class Tally:
         """Return the counts."""
         counts = {"n": self.n, "total": self.total, "squared_error": self.squared_error}
         if self._window is not None:
-            counts |= {f"last_{i}": np.array(last.rewards) for i, last in enumerate(self._last)}
+            counts |= {f"last_{i}": last.rewards() for i, last in enumerate(self._last)}
         return counts | {"range": np.array([self.lowest, self.highest])}
 
     def frozen_state(self) -> dict[str, NDArray[Any]]:

@@ -23,7 +23,7 @@ from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
 class ThompsonSampling(Policy[A]):
-    """Thompson sampling that ignores the context: what contexts are worth is seen beside it.
+    """Thompson sampling that ignores the context: a baseline that shows what contexts are worth.
 
     A decision draws each arm's mean reward from what is believed of it, and takes the largest.
     Binary rewards: from Beta(successes + S0, failures + F0). Continuous rewards: from a

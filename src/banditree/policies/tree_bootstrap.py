@@ -8,7 +8,6 @@ import numpy as np
 from banditree import _core
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, share_of_largest
-from banditree.policies.beliefs import RecodeRows
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
@@ -54,6 +53,11 @@ class TreeBootstrap(TreePolicy[A]):
         all is none.
     patience
         With "until_success": so many failures from the start, and no success, end the offering.
+    window
+        Resamples are drawn from so many observations of each arm, the last ones, and no others are
+        stored. None: from all. Bins, complexity and the place of the made-up observations follow
+        each time 5 % of the window are new; whether an arm is still offered first does not change
+        again.
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 
@@ -78,6 +82,7 @@ class TreeBootstrap(TreePolicy[A]):
         weights: Weights = "multinomial",
         cold_start: ColdStart = "prior",
         patience: int = 100,
+        window: int | None = None,
         min_split: int = 2,
         min_leaf: int = 1,
         max_depth: int | None = None,
@@ -92,6 +97,7 @@ class TreeBootstrap(TreePolicy[A]):
         self.weights = check_choice("weights", weights, Weights)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
         self.patience = check_whole("patience", patience, 1)
+        self.window = None if window is None else check_whole("window", window, 1)
         super().__init__(
             arms,
             reward=reward,
@@ -123,10 +129,11 @@ class TreeBootstrap(TreePolicy[A]):
         the random stream stays where it is.
 
         By default the trees on resamples are kept from call to call, for all contexts, and grown
-        anew each time an arm's observations, beyond a hundred, have grown by 5 %: up to 4096 of
-        them while these are few, 256 from a thousand on. Such a call takes a fraction of a
-        millisecond, and the one at which trees are grown anew as long as some hundred decisions.
-        With `draws`, all are fitted in the call, to the observations as they are.
+        anew each time an arm's observations, beyond a hundred, have grown by 5 %, or 5 % of its
+        window are new: up to 4096 of them while these are few, 256 from a thousand on. Such a call
+        takes a fraction of a millisecond, and the one at which trees are grown anew as long as some
+        hundred decisions. With `draws`, all are fitted in the call, to the observations as they
+        are.
         """
         if draws is not None:
             check_whole("draws", draws, 1)
@@ -159,6 +166,7 @@ class TreeBootstrap(TreePolicy[A]):
             self.pruning,
             self.cold_start == "prior",
             self.patience,
+            self.window,
         )
 
     def _propensities(
@@ -201,27 +209,25 @@ class TreeBootstrap(TreePolicy[A]):
         return frozen
 
     def _held_out(self, arm: int, row: FloatArray) -> tuple[float, float, float]:
-        if self.cold_start != "prior":
-            return super()._held_out(arm, row)
         rows, rewards = self._core.rows(arm)
+        made_up = 2 if self.cold_start == "prior" else 0
+        first = len(rewards) - min(len(rewards) - made_up, self.window or len(rewards))
+        if first == 0:
+            return super()._held_out(arm, row)
         real = self._engine()
         real.set_categorical(self._encoder.is_categorical)
         real.add_arm()
-        real.restore(0, rows[2:], rewards[2:], self._core.standing(arm))
+        real.restore(0, rows[first:], rewards[first:], self._core.standing(arm))
         n, total, squared_error = real.held_out(0, row)
         return n, total, squared_error
 
-    def _state(self) -> Arrays:
-        standings = [self._core.standing(arm) for arm in range(len(self._arms))]
-        return super()._state() | {"standings": np.array(standings, dtype=np.float64)}
-
-    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
-        # What trees of the feature as it was are pruned at says nothing of the new ones.
-        standings = arrays["standings"].copy()
+    def _rows(self, core: Any) -> Arrays:
+        standings = np.array([core.standing(arm) for arm in range(len(self._arms))])
+        # What trees of a feature as it was are pruned at says nothing of new ones.
         standings[:, 2] = np.nan
-        super()._relearn(arrays | {"standings": standings}, recode)
+        return super()._rows(core) | {"standings": standings}
 
-    def _restore(self, arrays: Arrays) -> None:
+    def _learn_again(self, arrays: Arrays) -> None:
         for arm, (failures, settled, alpha) in enumerate(arrays["standings"].tolist()):
             rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
             self._core.restore(arm, rows, rewards, (int(failures), bool(settled), alpha))

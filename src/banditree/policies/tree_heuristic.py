@@ -5,7 +5,6 @@ from typing import Any
 
 from banditree import _core
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.posterior import (
     Evidence,
@@ -123,12 +122,6 @@ class TreeHeuristic(TreePolicy[A]):
         overall = Overall(mean, squared_error / max(n, 1), lowest, highest)
         counts, total, errors = self._core.evidence(row, eligible)
         return Evidence(counts, total, errors, overall)
-
-    def _restore(self, arrays: Arrays) -> None:
-        for arm, learned in enumerate(self._counts):
-            rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
-            self._core.restore(arm, rows, rewards, learned)
-        self._core.spread = tuple(arrays["spread"].tolist())
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return win_probabilities(self.reward, self._evidence(row, eligible), self.prior)

@@ -1,4 +1,4 @@
-"""What the policies share that keep trees in the native core."""
+"""What is common to the policies that keep trees in the native core."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -158,19 +158,19 @@ class TreePolicy(Policy[A]):
         n, total, squared_error = self._core.held_out(arm, row)
         return n, total, squared_error
 
-    # The trees are a function of the observations, so these are all that is kept of them.
-
     def _state(self) -> Arrays:
-        arrays = {"spread": np.array(self._core.spread)}
-        for arm in range(len(self._arms)):
-            arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"] = self._core.rows(arm)
-        return arrays
+        engine = self._core.dump()
+        engine.setflags(write=False)
+        return {"engine": engine}
 
     def _restore(self, arrays: Arrays) -> None:
-        for arm in range(len(self._arms)):
-            rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
-            self._core.learn_many(np.full(len(rows), arm, dtype=np.int64), rows, rewards)
-        self._core.spread = tuple(arrays["spread"].tolist())
+        if "engine" not in arrays:
+            self._learn_again(arrays)
+            return
+        self._core.load(arrays["engine"])
+        if self._core.n_arms != len(self._arms):
+            raise StateError("the policy was saved with other arms; load an intact copy")
+        self._features_changed()
 
     def _freeze(self) -> _core.FrozenTrees:
         frozen: _core.FrozenTrees = self._core.freeze()
@@ -186,5 +186,25 @@ class TreePolicy(Policy[A]):
             raise StateError("the trees are of other arms or features; take an intact copy")
 
     def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
-        contexts = {name: recode(arrays[name]) for name in arrays if name.startswith("contexts_")}
-        self._restore(arrays | contexts)
+        former = self._engine()
+        former.load(arrays["engine"])
+        rows = self._rows(former)
+        contexts = {name: recode(rows[name]) for name in rows if name.startswith("contexts_")}
+        self._learn_again(rows | contexts)
+
+    # The trees are a function of the observations: files of format 2 hold nothing else, and what
+    # a feature is can be put right.
+
+    def _rows(self, core: Any) -> Arrays:
+        """Return the observations of an engine."""
+        arrays = {"spread": np.array(core.spread)}
+        for arm in range(len(self._arms)):
+            arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"] = core.rows(arm)
+        return arrays
+
+    def _learn_again(self, arrays: Arrays) -> None:
+        """Learn the observations of an engine."""
+        for arm, learned in enumerate(self._counts):
+            rows, rewards = arrays[f"contexts_{arm}"], arrays[f"rewards_{arm}"]
+            self._core.restore(arm, rows, rewards, learned)
+        self._core.spread = tuple(arrays["spread"].tolist())

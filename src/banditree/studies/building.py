@@ -124,7 +124,7 @@ def episode_of(spec: EnvironmentSpec, environment: Environment, horizon: int, se
 
 
 def fingerprint_of(spec: EnvironmentSpec, environment: Environment) -> str:
-    """Return what tells an environment from any other, as text."""
+    """Return what distinguishes an environment from any other, as text."""
     try:
         return as_json(environment.fingerprint())
     except Exception as error:

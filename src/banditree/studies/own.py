@@ -92,7 +92,8 @@ def find(path: str) -> Any:
 def code_of(path: str) -> str:
     """Return a hash of the files that define what is at a path, and of what those import.
 
-    A file that has changed since it was imported is refused: what runs is not what it says.
+    A file that has changed since it was imported is refused, since what runs is no longer what it
+    says.
     """
     found = find(path)
     module = path.partition(":")[0]

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from banditree.environments.base import Description, Environment, check_count
+from banditree.environments.base import Description, Environment
 from banditree.errors import DataError, InvalidParameterError
 from banditree.studies.building import (
     build,
@@ -23,6 +23,7 @@ from banditree.studies.runs import Failure, Run, key_of
 from banditree.studies.specs import EnvironmentSpec, Study
 from banditree.studies.store import Store
 from banditree.studies.workers import outcomes
+from banditree.trees.inputs import check_whole
 
 __all__ = ["Plan", "plan", "run_study"]
 
@@ -76,7 +77,7 @@ def run_study(
         Show a bar.
     """
     if workers is not None:
-        check_count("workers", workers)
+        check_whole("workers", workers, 1)
     check_extra(*TO_RUN)
     planned = plan(study)
     store = Store(folder)

@@ -5,19 +5,19 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import banditree.policies as policies
+from banditree._checking import did_you_mean
 from banditree.contexts.values import with_article
 from banditree.environments import OfflineTree
-from banditree.environments.base import check_count
 from banditree.environments.datasets import DATASETS
 from banditree.errors import InvalidParameterError
 from banditree.policies import Policy
 from banditree.policies.base import subclasses
 from banditree.studies import own
+from banditree.trees.inputs import check_whole
 from banditree.types import Arm
 
 __all__ = ["BASELINE", "TASKS", "EnvironmentSpec", "PolicySpec", "Study", "Variant", "policy_names"]
@@ -48,10 +48,7 @@ def maker_of(policy: str) -> Any:
 
 def unknown(what: str, name: object, known: list[str]) -> InvalidParameterError:
     """Return the error for a name that is not among those known."""
-    close = get_close_matches(str(name), known, n=1) or [
-        other for other in known if other.casefold() == str(name).casefold()
-    ]
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+    hint = did_you_mean(str(name), known, f"known are {', '.join(known)}")
     return InvalidParameterError(f"there is no {what} {name!r}; {hint}")
 
 
@@ -224,7 +221,7 @@ class EnvironmentSpec:
     def __post_init__(self) -> None:
         for name in ("horizon", "seeds"):
             if getattr(self, name) is not None:
-                check_count(name, getattr(self, name))
+                check_whole(name, getattr(self, name), 1)
         if not (isinstance(self.task, str) or callable(self.task)):
             raise InvalidParameterError(
                 "task must be a class or function of your own, or a name; got "
@@ -247,9 +244,9 @@ class EnvironmentSpec:
         if self.parameters and not own.is_path(self.task):
             raise InvalidParameterError("parameters are for environments of your own; leave it out")
         if self.drift_at is not None:
-            check_count("drift_at", self.drift_at, least=0)
+            check_whole("drift_at", self.drift_at, 0)
         if self.delay is not None:
-            check_count("delay", self.delay)
+            check_whole("delay", self.delay, 1)
         elif self.random_delay:
             raise InvalidParameterError("random_delay needs a delay, which is its mean; add it")
 
@@ -315,9 +312,9 @@ class Study:
     command: str = ""
 
     def __post_init__(self) -> None:
-        check_count("horizon", self.horizon)
-        check_count("seeds", self.seeds)
-        check_count("first_seed", self.first_seed, least=0)
+        check_whole("horizon", self.horizon, 1)
+        check_whole("seeds", self.seeds, 1)
+        check_whole("first_seed", self.first_seed, 0)
         self._check_members()
         labels = [policy.label for policy in self.policies]
         for spec in self.environments:

@@ -148,7 +148,7 @@ def _connected(address: str) -> Any:
         import ray
     except ImportError:
         raise InvalidParameterError(
-            "running on a cluster takes Ray: pip install 'banditree[ray]'"
+            "running on a cluster needs Ray: pip install 'banditree[ray]'"
         ) from None
     _check_reachable(address)
     try:

@@ -12,7 +12,7 @@ from banditree.errors import InvalidParameterError
 from banditree.trees.inputs import as_floats, check_seed, check_whole
 
 
-def fold_ids(
+def deal_folds(
     folds: Any, n_rows: int, used: NDArray[np.bool_] | None, seed: int
 ) -> tuple[NDArray[np.int64], int]:
     """Return an id in 0..n_folds-1 for each row of positive weight, and n_folds.

@@ -21,7 +21,8 @@ class IncrementalTree(Shown):
 
     Each observation updates the nodes on its way; only where another split has become the best is
     a part grown anew, and of a large part only what later observations and predictions reach. It
-    keeps all observations. For data at hand, `Tree` is simpler.
+    keeps all observations, until `forget` takes out the oldest. For data at hand, `Tree` is
+    simpler.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class IncrementalTree(Shown):
         Split number features at no more than this many quantiles; None: at every value. Beyond a
         thousand observations set it (255 is a good number): without, an observation may cost as
         much as a look at all those before it. The quantiles are renewed each time the number of
-        observations has grown by a quarter.
+        observations has grown by a quarter (and with `forget`: a quarter new, or half forgotten).
 
     Examples
     --------
@@ -95,6 +96,28 @@ class IncrementalTree(Shown):
         self._commit(given.pending)
         self._core.learn_many(given.rows, given.rewards, given.weights)
 
+    def forget(self) -> None:
+        """Take the oldest observation out again.
+
+        The tree is then the one `Tree.fit` grows on those that remain. Features and categories stay
+        known, in the order in which they came.
+
+        Examples
+        --------
+        Only the last 100 count:
+
+        >>> tree = IncrementalTree(max_bins=255)
+        >>> for i in range(300):
+        ...     tree.learn({"x": i % 10}, i % 2)
+        ...     if len(tree) > 100:
+        ...         tree.forget()
+        >>> len(tree)
+        100
+        """
+        if len(self) == 0:
+            raise NotFittedError("this tree has no observation to forget; call learn first")
+        self._core.forget()
+
     def predict(self, contexts: Context | Contexts) -> Any:
         """Return the mean reward of the leaf that a context, or each of many, falls into."""
         self._check_fitted()
@@ -133,5 +156,5 @@ class IncrementalTree(Shown):
         self._encoder = Encoder.from_state(state["encoder"])
         self._core = _core.IncrementalTree(*self._settings.growth)
         self._core.set_categorical(self._encoder.is_categorical)
-        # The tree is a function of its observations alone.
-        self._core.learn_many(*state["rows"])
+        # The tree is a function of its observations, and of when its bins were made.
+        self._core.restore(*state["rows"])

@@ -107,7 +107,7 @@ def check_rewards(rewards: Any, n_rows: int, name: str = "y") -> FloatArray:
 
 
 def _reward_advice(reward: Any, of_what: str) -> str:
-    """Return what to do about a reward that is none: only one that is missing can be left out."""
+    """Return what to do about a reward that is not a number: only a missing one can be left out."""
     not_a_number = isinstance(reward, float | np.floating) and reward != reward
     # By name, so that pandas need not be imported to recognise its NA.
     if reward is None or not_a_number or type(reward).__name__ == "NAType":

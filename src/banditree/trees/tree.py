@@ -11,7 +11,7 @@ from banditree.contexts import Encoder
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, NotFittedError
 from banditree.trees.drawing import MaxLeaves, tree_to_svg, tree_to_text
-from banditree.trees.folds import fold_ids
+from banditree.trees.folds import deal_folds
 from banditree.trees.importance import as_shares, explained_costs
 from banditree.trees.inputs import as_floats, check_alpha
 from banditree.trees.observations import read_observations
@@ -166,7 +166,7 @@ class Tree(Shown):
                 "a pruned tree cannot be cross-validated; "
                 "cross-validate the tree that it was pruned from"
             )
-        ids, n_folds = fold_ids(folds, core.n_rows, self._used, seed)
+        ids, n_folds = deal_folds(folds, core.n_rows, self._used, seed)
         return CrossValidation(*core.cross_validate(ids, n_folds))
 
     @property

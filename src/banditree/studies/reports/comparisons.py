@@ -139,7 +139,7 @@ WHOLE: Span = (0.0, 1.0)
 def compare(
     results: Results, first: Cell, second: Cell, span: Span = WHOLE, against: Span | None = None
 ) -> Difference | None:
-    """Return by what the first cell's regret is beyond the second's; None without common seeds.
+    """Return how far the first cell's regret exceeds the second's; None without common seeds.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ STARTS = {
 
 
 def conditions(results: Results) -> list[tuple[str, str]]:
-    """Return what a reader should know about the paper's experiments: a name, and what."""
+    """Return what a reader should know about the paper's experiments: names and sentences."""
     if not results.command:
         return []
     return [*_cold_starts(results), *_constants(results), *_data(results), *_baseline(results)]

@@ -235,5 +235,5 @@ def shortened(text: str, width: float, font: Font) -> str:
 
 
 def _most(width: float, letters: int, width_of: Callable[[int], float]) -> int:
-    """Return of how many letters, of fewer than so many, the width is no larger."""
+    """Return the most letters, of fewer than `letters`, that are no wider than `width`."""
     return bisect_right(range(1, letters), width, key=width_of)

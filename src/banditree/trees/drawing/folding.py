@@ -12,7 +12,7 @@ MaxLeaves: TypeAlias = int | Literal["fit"] | None
 def open_nodes(root: Node, max_depth: int | None, max_leaves: int | None) -> set[int]:
     """Return the ids of the nodes whose branches are drawn; every other split is folded.
 
-    Folded are the subtrees that explain least: the gains of all their splits are summed up.
+    The subtrees that explain least are folded: those whose splits have the smallest total gain.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def _opened(root: Node, max_depth: int | None, max_leaves: MaxLeaves) -> set[int
 
 
 def _words(rule: Rule, room: int) -> str:
-    """Return a rule of so many columns; the name yields to the values, down to half of them."""
+    """Return a rule that fits the room; the name yields to the values, down to half of it."""
     room = min(room, _LONGEST_RULE)
     text = rule.text()
     if columns(text) <= room:

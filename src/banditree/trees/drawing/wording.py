@@ -39,10 +39,10 @@ def columns(text: str) -> int:
     )
 
 
-def shorten(text: str, room: int) -> str:
+def text_within(text: str, room: int) -> str:
     """Cut the middle out of a text wider than ``room``: names often differ only at their end.
 
-    >>> shorten("household_income_2020", 12)
+    >>> text_within("household_income_2020", 12)
     'househ…_2020'
     """
     if columns(text) <= room:
@@ -57,22 +57,22 @@ def shorten(text: str, room: int) -> str:
     return f"{text[:start]}…{text[end:]}"
 
 
-def shorten_list(values: Sequence[str], room: int) -> str:
+def list_within(values: Sequence[str], room: int) -> str:
     """Join the values with commas; those that do not fit are counted.
 
-    >>> shorten_list(["Berlin", "Paris", "Rome", "Oslo", "Lima"], 24)
+    >>> list_within(["Berlin", "Paris", "Rome", "Oslo", "Lima"], 24)
     'Berlin, Paris, +3 more'
     """
     text = ", ".join(values)
     if len(values) < 2 or columns(text) <= room:
-        return shorten(text, room)
+        return text_within(text, room)
     shown = 1
     while columns(_with_rest(values, shown + 1)) <= room:
         shown += 1
     rest = len(values) - shown
     if shown > 1:
         return _with_rest(values, shown)
-    return f"{shorten(values[0], room - len(f', +{rest} more'))}, +{rest} more"
+    return f"{text_within(values[0], room - len(f', +{rest} more'))}, +{rest} more"
 
 
 def _with_rest(values: Sequence[str], shown: int) -> str:
@@ -168,12 +168,12 @@ class Rule:
         """Return the name and, before a list, its "in"."""
         relation = self.relation if self.relation in ("in", "is") else ""
         before, after = "not " * self.negated, f" {relation}" * bool(relation)
-        return before + shorten(self.name, room - len(before + after)) + after
+        return before + text_within(self.name, room - len(before + after)) + after
 
     def tail(self, room: int) -> str:
         """Return the rest of the rule; empty for a boolean."""
         if self.relation in ("in", "is"):
-            return shorten_list(self.values, room)
+            return list_within(self.values, room)
         return " ".join([self.relation, *self.values]).strip()
 
     def text(self, *, name_room: int = 10**9, list_room: int = 10**9) -> str:

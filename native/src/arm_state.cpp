@@ -1,0 +1,89 @@
+// The trees of arms as bytes. What rows and settings say is not written, but found again.
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "banditree/live_arm_tree.hpp"
+#include "banditree/refreshed_arm_tree.hpp"
+
+namespace banditree {
+
+using Reader = ByteReader;
+
+bool Spread::is_sound() const {
+    return std::isfinite(n) && n >= 0 && std::isfinite(mean) && std::isfinite(squared_error) &&
+           squared_error >= 0 && std::abs(lowest) <= kLargest && std::abs(highest) <= kLargest &&
+           lowest <= highest;
+}
+
+void Spread::write(ByteWriter& out) const {
+    for (const double number : {n, mean, squared_error, lowest, highest}) out.put(number);
+}
+
+Spread Spread::read(ByteReader& in) {
+    Spread spread;
+    for (double* number :
+         {&spread.n, &spread.mean, &spread.squared_error, &spread.lowest, &spread.highest})
+        *number = in.get<double>();
+    Reader::require(spread.is_sound());
+    return spread;
+}
+
+void LeafPrice::write(ByteWriter& out) const {
+    out.put(per_row);
+    out.put<std::uint64_t>(chosen_at);
+}
+
+LeafPrice LeafPrice::read(ByteReader& in, std::size_t n_rows) {
+    LeafPrice price;
+    price.per_row = in.between(0.0, std::numeric_limits<double>::infinity());
+    price.chosen_at = static_cast<std::size_t>(in.between<std::uint64_t>(n_rows > 0, n_rows));
+    return price;
+}
+
+void RefreshedArmTree::write(ByteWriter& out) const {
+    rows_.write(out);
+    price_.write(out);
+    out.put<std::uint64_t>(refreshes_.grown_at);
+    tree_.write(out);
+}
+
+// All rows of the window are counted, about the offset, whenever a call of `learn` has ended.
+void RefreshedArmTree::read(ByteReader& in) {
+    rows_ = RowStore::read(in, settings_.max_bins);
+    price_ = LeafPrice::read(in, n_rows());
+    refreshes_.chosen_at = price_.chosen_at;
+    refreshes_.grown_at =
+        static_cast<std::size_t>(in.between<std::uint64_t>(price_.chosen_at, n_rows()));
+    tree_ = CountedTree::read(in, rows_);
+    forgotten_ = window().excess(n_rows());
+    counted_ = n_rows();
+    offset_ = offset();
+    Reader::require(tree_.is_planted() == (n_rows() > 0));
+    Reader::require(tree_.n_counted() == counted_ - forgotten_);
+}
+
+void LiveArmTree::write(ByteWriter& out) const {
+    rows().write(out);
+    price_.write(out);
+}
+
+void LiveArmTree::read(ByteReader& in) {
+    const RowStore read = RowStore::read(in, settings_.max_bins);
+    price_ = LeafPrice::read(in, read.n_rows());
+    tree_.set_kinds(read.kinds());
+    if (read.n_rows() == 0) return;
+    const std::size_t n = read.n_rows(), n_features = read.kinds().size();
+    std::vector<double> contexts(n * n_features), rewards(n);
+    for (std::uint32_t row = 0; row < n; ++row) {
+        for (std::uint32_t f = 0; f < n_features; ++f)
+            contexts[row * n_features + f] = read.value(f, row);
+        rewards[row] = read.reward(row);
+    }
+    tree_.learn_many({contexts.data(), n, n_features}, rewards, {});
+    tree_.set_alpha(price_.alpha(n));
+    tree_.settle();
+}
+
+}  // namespace banditree

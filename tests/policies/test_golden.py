@@ -1,0 +1,34 @@
+"""Files of every format that was ever written load, and give what they gave then."""
+
+import json
+
+import numpy as np
+import pytest
+
+import banditree as bt
+from banditree.policies import files
+from golden import make
+
+CASES = [
+    pytest.param(path, id=f"{path.parent.name}-{path.stem}")
+    for path in sorted(make.FOLDER.glob("format-*/*.bt"))
+]
+
+
+def test_there_are_files_of_every_format_since_2():
+    folders = {path.name for path in make.FOLDER.glob("format-*")}
+    assert folders == {f"format-{n}" for n in range(2, files.FORMAT + 1)}
+    for folder in folders:
+        names = {path.stem for path in (make.FOLDER / folder).glob("*.bt")}
+        assert names <= make.POLICIES.keys()
+        assert names == make.POLICIES.keys() or folder != f"format-{files.FORMAT}"
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_a_golden_file_gives_what_it_gave(path):
+    expected = json.loads((path.parent / "readings.json").read_text())[path.stem]
+    given = make.readings(bt.load(path))
+    for name in ("arms", "counts", "decisions"):
+        assert given[name] == expected[name]
+    for name in ("propensities", "expected", "later"):
+        np.testing.assert_allclose(given[name], expected[name], rtol=0, atol=1e-9)

@@ -209,7 +209,7 @@ void bind_leaves(nanobind::class_<Engine>& bound) {
 
 // What every engine offers under the same name.
 template <class Engine>
-void bind_engine(nanobind::class_<Engine>& bound) {
+void bind_learning(nanobind::class_<Engine>& bound) {
     using namespace nanobind::literals;
     // Learning keeps other threads waiting, though it may grow trees: one that forks meanwhile
     // would leave its child with half an engine.
@@ -221,7 +221,15 @@ void bind_engine(nanobind::class_<Engine>& bound) {
         .def("learn", &learn<Engine>, "arm"_a, "context"_a.noconvert(), "reward"_a)
         .def("learn_many", &learn_many<Engine>, "arms"_a.noconvert(), "contexts"_a.noconvert(),
              "rewards"_a.noconvert())
-        .def_prop_ro("n_arms", &Engine::n_arms)
+        .def("load", &load<Engine>, "state"_a.noconvert(), "Becomes the engine that was dumped.");
+}
+
+// What engines offer besides that keep the rows of each arm by themselves.
+template <class Engine>
+void bind_engine(nanobind::class_<Engine>& bound) {
+    using namespace nanobind::literals;
+    bind_learning(bound);
+    bound.def_prop_ro("n_arms", &Engine::n_arms)
         .def(
             "n_rows",
             [](const Engine& engine, std::int64_t arm) {
@@ -241,7 +249,6 @@ void bind_engine(nanobind::class_<Engine>& bound) {
             },
             "arm"_a, "Of the bins of each number feature.")
         .def("dump", &dump<Engine>, "All that the engine holds, as bytes.")
-        .def("load", &load<Engine>, "state"_a.noconvert(), "Becomes the engine that was dumped.")
         .def_prop_rw("spread", &spread<Engine>, &set_spread<Engine>,
                      "Number, mean, squared error, smallest and largest of all rewards.");
 }

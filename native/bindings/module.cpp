@@ -28,4 +28,5 @@ NB_MODULE(_core, m) {
     bind_tree_bootstrap(m);
     bind_online_tree_bootstrap(m);
     bind_bandit_forest(m);
+    bind_ensemble(m);
 }

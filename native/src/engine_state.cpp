@@ -17,17 +17,6 @@ using Reader = ByteReader;
 
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 62;  // that an arm can have learned
 
-void write_kinds(ByteWriter& out, const std::vector<Kind>& kinds) {
-    out.put<std::uint64_t>(kinds.size());
-    for (const Kind kind : kinds) out.put<std::uint8_t>(kind == Kind::category);
-}
-
-std::vector<Kind> read_kinds(Reader& in) {
-    std::vector<Kind> kinds(in.length(1));
-    for (Kind& kind : kinds) kind = in.flag() ? Kind::category : Kind::number;
-    return kinds;
-}
-
 // Rows that an engine with these features and this posterior can have.
 void check_rows(const RowStore& rows, const std::vector<Kind>& kinds, const Posterior& posterior) {
     Reader::require(rows.kinds() == kinds);

@@ -65,6 +65,14 @@ RawColumn::Range RawColumn::range() const {
     return std::visit([](const auto& cells) { return range_of(cells); }, cells_);
 }
 
+bool RawColumn::suits(Kind kind) const {
+    const Range found = range();
+    if (found.lowest > found.highest) return true;
+    if (!std::isfinite(found.lowest) || !std::isfinite(found.highest)) return false;
+    if (kind == Kind::number) return true;
+    return found.whole && found.lowest >= 0 && found.highest < kMaxCategories;
+}
+
 Feature RawColumn::encode_on(std::vector<double> edges) const {
     const Range found = range();
     const bool short_range = found.highest - found.lowest < static_cast<double>(size());
@@ -100,6 +108,17 @@ RawColumn RawColumn::read(ByteReader& in) {
             column.cells_ = in.array<double>();
     }
     return column;
+}
+
+void write_kinds(ByteWriter& out, const std::vector<Kind>& kinds) {
+    out.put<std::uint64_t>(kinds.size());
+    for (const Kind kind : kinds) out.put<std::uint8_t>(kind == Kind::category);
+}
+
+std::vector<Kind> read_kinds(Reader& in) {
+    std::vector<Kind> kinds(in.length(1));
+    for (Kind& kind : kinds) kind = in.flag() ? Kind::category : Kind::number;
+    return kinds;
 }
 
 void RowStore::write(ByteWriter& out) const {
@@ -152,12 +171,7 @@ void RowStore::read_features(ByteReader& in) {
 void RowStore::read_column(ByteReader& in, Kind kind) {
     RawColumn column = RawColumn::read(in);
     Reader::require(column.size() == n_rows());
-    const RawColumn::Range range = column.range();
-    if (range.lowest <= range.highest) {
-        if (kind == Kind::category)
-            Reader::require(range.whole && range.lowest >= 0 && range.highest < kMaxCategories);
-        Reader::require(std::isfinite(range.lowest) && std::isfinite(range.highest));
-    }
+    Reader::require(column.suits(kind));
     if (!exact() && kind == Kind::category)
         data_.features.push_back(encode_column(column.first(n_rows()), kind, max_bins_));
     if (!exact() && kind == Kind::number) {

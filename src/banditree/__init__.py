@@ -14,6 +14,7 @@ from banditree.errors import (
 )
 from banditree.policies import (
     ArmExplanation,
+    Bandit,
     BanditForest,
     Bootstrap,
     CustomPolicy,
@@ -35,6 +36,7 @@ from banditree.types import Decision
 
 __all__ = [
     "ArmExplanation",
+    "Bandit",
     "BanditForest",
     "BanditreeError",
     "BanditreeWarning",

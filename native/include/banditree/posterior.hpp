@@ -61,6 +61,11 @@ inline double noise_of(std::span<const Evidence> leaves) {
     return n > 0 ? squared_error / n : 0;
 }
 
+inline double draw_from(const StudentLaw& law, Rng& rng) {
+    const double precision = rng.gamma(law.freedom / 2) / (law.freedom / 2);
+    return law.location + law.scale / std::sqrt(precision) * rng.normal();
+}
+
 // Binary rewards: a Beta law, from prior successes and failures. Continuous rewards: a Student law
 // (docs/policies.md), so wide that an arm that pays rarely is not given up for its zeros.
 struct Posterior {
@@ -74,9 +79,7 @@ struct Posterior {
     }
     double draw(const Evidence& leaf, const Spread& all, double noise, Rng& rng) const {
         if (binary) return rng.beta(leaf.total + successes, leaf.n - leaf.total + failures);
-        const StudentLaw law = student(leaf, all, noise);
-        const double precision = rng.gamma(law.freedom / 2) / (law.freedom / 2);
-        return law.location + law.scale / std::sqrt(precision) * rng.normal();
+        return draw_from(student(leaf, all, noise), rng);
     }
 
     // The normal-inverse-gamma law whose prior is worth one observation at the mean and the

@@ -28,6 +28,8 @@ class RawColumn {
         bool whole;  // no value has a fraction
     };
     Range range() const;
+    // Whether a feature of this kind can have the values.
+    bool suits(Kind kind) const;
     // What encode_column_on makes of its values.
     Feature encode_on(std::vector<double> edges) const;
     void write(ByteWriter& out) const;
@@ -39,5 +41,8 @@ class RawColumn {
                  std::vector<double>>
         cells_;
 };
+
+void write_kinds(ByteWriter& out, const std::vector<Kind>& kinds);
+std::vector<Kind> read_kinds(ByteReader& in);
 
 }  // namespace banditree

@@ -1,5 +1,6 @@
 """Policies: each decides which arm to offer in a context, and learns from the reward."""
 
+from banditree.policies.bandit import Bandit
 from banditree.policies.bandit_forest import BanditForest
 from banditree.policies.base import Policy
 from banditree.policies.bootstrap import Bootstrap
@@ -18,6 +19,7 @@ from banditree.policies.uniform import Uniform
 
 __all__ = [
     "ArmExplanation",
+    "Bandit",
     "BanditForest",
     "Bootstrap",
     "CustomPolicy",

@@ -1,18 +1,17 @@
 """What is common to the policies that keep trees in the native core."""
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from banditree import _core
-from banditree.errors import NotFittedError, StateError
-from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy
+from banditree.errors import NotFittedError
+from banditree.policies.base import Arrays
 from banditree.policies.beliefs import RecodeRows
+from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
@@ -24,7 +23,7 @@ from banditree.trees.settings import Settings
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class TreePolicy(Policy[A]):
+class TreePolicy(EnginePolicy[A]):
     """A policy whose trees are in the native core.
 
     Parameters
@@ -37,8 +36,6 @@ class TreePolicy(Policy[A]):
     folds
         Into how many folds an arm's observations are dealt to choose the size of its tree.
     """
-
-    _checks_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -69,35 +66,6 @@ class TreePolicy(Policy[A]):
         super().__init__(
             arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
         )
-
-    @abstractmethod
-    def _engine(self) -> Any:
-        """Return the native engine, without arms."""
-
-    def _start(self) -> None:
-        self._core: Any = self._engine()
-        for _ in range(len(self._arms)):
-            self._core.add_arm()
-
-    def _add_arm(self) -> None:
-        self._core.add_arm()
-
-    def _features_changed(self) -> None:
-        self._core.set_categorical(self._encoder.is_categorical)
-
-    def _choose(self, row: FloatArray, eligible: Indices) -> int:
-        chosen: int = self._core.decide(row, eligible, self._random)
-        return chosen
-
-    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Indices:
-        chosen: Indices = self._core.decide_many(rows, eligible, self._random)
-        return chosen
-
-    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        self._core.learn(arm, row, reward)
-
-    def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
-        self._core.learn_many(arms, rows, rewards)
 
     def _is_untried(self, arm: int) -> bool:
         return bool(self._core.n_rows(arm) == 0)
@@ -158,20 +126,6 @@ class TreePolicy(Policy[A]):
         n, total, squared_error = self._core.held_out(arm, row)
         return n, total, squared_error
 
-    def _state(self) -> Arrays:
-        engine = self._core.dump()
-        engine.setflags(write=False)
-        return {"engine": engine}
-
-    def _restore(self, arrays: Arrays) -> None:
-        if "engine" not in arrays:
-            self._learn_again(arrays)
-            return
-        self._core.load(arrays["engine"])
-        if self._core.n_arms != len(self._arms):
-            raise StateError("the policy was saved with other arms; load an intact copy")
-        self._features_changed()
-
     def _freeze(self) -> _core.FrozenTrees:
         frozen: _core.FrozenTrees = self._core.freeze()
         return frozen
@@ -179,11 +133,14 @@ class TreePolicy(Policy[A]):
     def _frozen_state(self) -> Arrays:
         return {"trees": self._freeze().dump()}
 
+    def _restore(self, arrays: Arrays) -> None:
+        if "engine" in arrays:
+            super()._restore(arrays)
+        else:
+            self._learn_again(arrays)
+
     def _restore_frozen(self, arrays: Arrays) -> None:
-        self._core = _core.FrozenTrees.restore(arrays["trees"])
-        same_features = np.array_equal(self._core.categorical(), self._encoder.is_categorical)
-        if self._core.n_arms != len(self._arms) or not same_features:
-            raise StateError("the trees are of other arms or features; take an intact copy")
+        self._take_frozen(_core.FrozenTrees.restore(arrays["trees"]))
 
     def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
         former = self._engine()

@@ -1,0 +1,76 @@
+// What decisions of the ensemble need.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "banditree/arm_rows.hpp"
+#include "banditree/ensemble/members.hpp"
+#include "banditree/ensemble/stack.hpp"
+#include "banditree/posterior.hpp"
+#include "banditree/rng.hpp"
+#include "banditree/winning.hpp"
+
+namespace banditree {
+
+class EnsembleBeliefs {
+ public:
+    explicit EnsembleBeliefs(bool binary)
+        : binary_(binary), members_(binary), stack_(kMembers, binary) {}
+
+    void add_arm() { arms_.emplace_back(); }
+    void learn(std::uint32_t arm, const double* context, double reward, std::uint64_t number);
+    // What is expected of each arm, the last of arms to come, whatever the context.
+    std::vector<double> starts() const;
+    void adopt(Members members) { members_ = std::move(members); }
+    const Members& members() const { return members_; }
+
+    std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
+    // The probability with which `decide` takes each of the arms.
+    std::vector<double> propensities(const double* context, ArmIndices eligible) const;
+    // The mean reward expected of each of the arms, and of how many of its rows that is the mean.
+    struct Expectation {
+        double mean = 0;
+        double n = 0;
+    };
+    std::vector<Expectation> expectations(const double* context, ArmIndices eligible) const;
+
+    bool is_binary() const { return binary_; }
+    std::size_t n_arms() const { return arms_.size(); }
+    double n_learned(std::uint32_t arm) const { return arms_[arm].n; }
+    const std::vector<Kind>& kinds() const { return kinds_; }
+    void set_kinds(const std::vector<Kind>& kinds) { kinds_ = kinds; }
+
+    void write(ByteWriter& out) const;
+    static EnsembleBeliefs read(ByteReader& in);
+
+ private:
+    // All that an arm was paid.
+    struct Total {
+        double n = 0;
+        double reward = 0;
+
+        void add(double reward) {
+            n += 1;
+            this->reward += reward;
+        }
+        void write(ByteWriter& out) const;
+        static Total read(ByteReader& in);
+    };
+    BetaLaw beta(const Expectation& expected, bool untried) const;
+    StudentLaw student(const Expectation& expected) const;
+    double overall() const;
+    double prior(const Total& arm) const;
+
+    bool binary_;
+    std::vector<Kind> kinds_;
+    std::vector<Total> arms_;
+    Total all_;
+    Spread spread_;
+    double squared_error_ = 0;  // of what was expected of each reward before it came
+    Members members_;
+    Stack stack_;
+};
+
+}  // namespace banditree

@@ -1,0 +1,51 @@
+// Gradient boosting with trees that all arms share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "banditree/ensemble/coded_rows.hpp"
+#include "banditree/ensemble/shared_tree.hpp"
+
+namespace banditree {
+
+struct BoostingSettings {
+    std::uint32_t n_trees = 100;
+    float rate = 0.05f;
+    double row_share = 0.7;  // of the rows that a tree is grown on
+    SharedGrowth growth{.max_depth = 4, .min_rows = 2, .penalty = 1, .shrinkage = 1,
+                        .feature_share = 0.5};
+};
+
+class Boosting {
+ public:
+    // Scores of each arm, the last of arms to come, before any tree has spoken. Binary: a score is a
+    // logit; otherwise, a mean.
+    Boosting() = default;
+    static Boosting fit(const CodedRows& rows, const Coder& coder, bool binary,
+                        std::vector<float> start, const BoostingSettings& settings, Rng& rng);
+
+    // The score of each arm, and how many of its rows are in a leaf with the context, on average.
+    // Arms that came after the fit have the score of all arms together, and no support.
+    void predict(const std::uint8_t* codes, std::span<float> score, std::span<float> support) const;
+    float score(const std::uint8_t* codes, std::uint32_t arm) const;
+
+    bool is_fitted() const { return !start_.empty(); }
+    std::uint32_t n_arms() const { return static_cast<std::uint32_t>(start_.size()) - 1; }
+    void write(ByteWriter& out) const;
+    static Boosting read(ByteReader& in, std::size_t n_features);
+
+ private:
+    struct Stage {
+        SharedTree tree;
+        std::vector<float> value;  // of each leaf and arm, the last of all arms together
+        std::vector<float> count;
+    };
+    std::uint32_t column(std::uint32_t arm) const { return std::min(arm, n_arms()); }
+
+    std::vector<float> start_;
+    std::vector<Stage> stages_;
+};
+
+}  // namespace banditree

@@ -1,0 +1,41 @@
+// The observations of all arms, in the order in which they came.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "banditree/ensemble/coded_rows.hpp"
+#include "banditree/raw_column.hpp"
+
+namespace banditree {
+
+class SharedRows {
+ public:
+    void set_kinds(const std::vector<Kind>& kinds);
+    void append(std::uint32_t arm, const double* context, double reward);
+    // Keeps the last `most` rows of each arm only.
+    void keep_last(std::size_t most, std::uint32_t n_arms);
+    // How many rows each arm may keep, so that there are no more than `most` of all arms.
+    std::size_t fair_share(std::size_t most, std::uint32_t n_arms) const;
+    CodedRows coded(const Coder& coder, std::uint32_t n_arms) const;
+
+    std::size_t size() const { return arms_.size(); }
+    const std::vector<Kind>& kinds() const { return kinds_; }
+    const std::vector<RawColumn>& columns() const { return columns_; }
+    const std::vector<std::uint32_t>& arms() const { return arms_; }
+    const std::vector<double>& rewards() const { return rewards_; }
+    std::uint64_t n_learned() const { return n_learned_; }
+
+    void write(ByteWriter& out) const;
+    static SharedRows read(ByteReader& in, std::uint32_t n_arms);
+
+ private:
+    std::vector<Kind> kinds_;
+    std::vector<RawColumn> columns_;
+    std::vector<std::uint32_t> arms_;
+    std::vector<double> rewards_;
+    std::vector<std::uint64_t> numbers_;
+    std::uint64_t n_learned_ = 0;
+};
+
+}  // namespace banditree

@@ -1,0 +1,81 @@
+#include "banditree/ensemble/boosting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "banditree/ensemble/logistic.hpp"
+
+namespace banditree {
+
+namespace {
+
+// Gradient and Hessian of the log-likelihood, times 4, so that a Hessian is at most 1, as a row is.
+void set_binary_gradient(GradientRow& row, float score, float reward) {
+    constexpr double kLeastVariance = 0.001;
+    const double p = sigmoid(score);
+    row.gradient = static_cast<float>(4 * (reward - p));
+    row.hessian = static_cast<float>(4 * std::max(p * (1 - p), kLeastVariance));
+}
+
+}  // namespace
+
+Boosting Boosting::fit(const CodedRows& rows, const Coder& coder, bool binary,
+                       std::vector<float> start, const BoostingSettings& settings, Rng& rng) {
+    Boosting boosting;
+    boosting.start_ = std::move(start);
+    std::vector<float> scores(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) scores[i] = boosting.start_[rows.arms[i]];
+    TreeGrower grower(rows.codes, coder, rows.n_arms, settings.growth, rng);
+    const std::size_t width = rows.n_arms + 1;
+    std::vector<GradientRow> sample;
+    for (std::uint32_t t = 0; t < settings.n_trees; ++t) {
+        sample.clear();
+        for (std::uint32_t i = 0; i < rows.size(); ++i) {
+            if (rng.uniform() >= settings.row_share) continue;
+            GradientRow row{i, rows.arms[i], rows.rewards[i] - scores[i], 1};
+            if (binary) set_binary_gradient(row, scores[i], rows.rewards[i]);
+            sample.push_back(row);
+        }
+        if (sample.empty()) continue;
+        Stage& stage = boosting.stages_.emplace_back();
+        LeafValues leaves;
+        stage.tree = grower.grow(sample, leaves);
+        stage.value = std::move(leaves.value);
+        stage.count.assign(stage.value.size(), 0.0f);
+        for (float& value : stage.value) value *= settings.rate;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const std::size_t at = stage.tree.leaf_of(rows.row_codes(i)) * width + rows.arms[i];
+            scores[i] += stage.value[at];
+            stage.count[at] += 1;
+        }
+    }
+    return boosting;
+}
+
+void Boosting::predict(const std::uint8_t* codes, std::span<float> score,
+                       std::span<float> support) const {
+    const std::size_t known = std::min<std::size_t>(score.size(), n_arms()), width = n_arms() + 1;
+    std::copy_n(start_.begin(), known, score.begin());
+    std::fill(score.begin() + known, score.end(), start_.back());
+    std::fill(support.begin(), support.end(), 0.0f);
+    for (const Stage& stage : stages_) {
+        const std::size_t first = stage.tree.leaf_of(codes) * width;
+        const float* value = stage.value.data() + first;
+        const float* count = stage.count.data() + first;
+        for (std::size_t arm = 0; arm < known; ++arm) score[arm] += value[arm];
+        for (std::size_t arm = 0; arm < known; ++arm) support[arm] += count[arm];
+        for (std::size_t arm = known; arm < score.size(); ++arm) score[arm] += value[width - 1];
+    }
+    const float share = 1.0f / static_cast<float>(std::max<std::size_t>(stages_.size(), 1));
+    for (float& count : support) count *= share;
+}
+
+float Boosting::score(const std::uint8_t* codes, std::uint32_t arm) const {
+    float score = start_[column(arm)];
+    for (const Stage& stage : stages_)
+        score += stage.value[stage.tree.leaf_of(codes) * (n_arms() + 1) + column(arm)];
+    return score;
+}
+
+}  // namespace banditree

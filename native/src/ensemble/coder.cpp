@@ -44,7 +44,10 @@ float Coder::CodedFeature::scaled(double value) const {
 
 Coder::Coder(std::span<const RawColumn> columns, const std::vector<Kind>& kinds) {
     for (std::size_t f = 0; f < columns.size(); ++f) {
+        // Features without a value so far change nothing, whatever they will turn out to be.
+        if (columns[f].empty_of_values()) continue;
         const std::vector<double> values = columns[f].first(columns[f].size());
+        features_.resize(f);
         features_.push_back(kinds[f] == Kind::category ? coded_category(values)
                                                        : coded_number(values));
     }

@@ -69,7 +69,7 @@ CodedRows SharedRows::coded(const Coder& coder, std::uint32_t n_arms) const {
     rows.arms = arms_;
     rows.rewards.assign(rewards_.begin(), rewards_.end());
     rows.numbers = numbers_;
-    const std::size_t width = columns_.size();
+    const std::size_t width = coder.n_features();
     rows.codes_by_row.resize(size() * width);
     rows.scaled_by_row.resize(size() * width);
     for (std::uint32_t f = 0; f < width; ++f) {

@@ -18,8 +18,8 @@ constexpr double kLeastGain = 1e-6;
 TreeGrower::TreeGrower(std::span<const std::vector<std::uint8_t>> codes, const Coder& coder,
                        std::uint32_t n_arms, const SharedGrowth& growth, Rng& rng)
     : codes_(codes), coder_(coder), n_arms_(n_arms), growth_(growth), rng_(rng), arms_(n_arms) {
-    features_.resize(codes.size());
-    std::iota(features_.begin(), features_.end(), 0u);
+    for (std::uint32_t f = 0; f < codes.size(); ++f)
+        if (coder.n_codes(f) > 1) features_.push_back(f);
 }
 
 SharedTree TreeGrower::grow(std::vector<GradientRow>& rows, LeafValues& leaves) {

@@ -24,7 +24,7 @@ class Coder {
     // Bins of about equal count, common categories and scales of some rows.
     Coder(std::span<const RawColumn> columns, const std::vector<Kind>& kinds);
 
-    // One byte and one number per feature that the coder knows; later ones are left out.
+    // One byte and one number per feature up to the last that had a value.
     void encode(const double* context, std::uint8_t* codes, float* scaled) const;
     std::vector<std::uint8_t> codes_of(std::uint32_t feature, const RawColumn& column) const;
     std::vector<float> scaled_of(std::uint32_t feature, const RawColumn& column) const;
@@ -34,7 +34,7 @@ class Coder {
     std::uint8_t code_of(std::uint32_t feature, double value) const {
         return features_[feature].code(value);
     }
-    // How many codes may occur: those above are free.
+    // How many codes may occur: 1 of a feature without a value.
     std::uint32_t n_codes(std::uint32_t feature) const { return features_[feature].n_codes; }
     // The id of the category that has a code of its own; -1 for missing and rare ones.
     std::int64_t category_of(std::uint32_t feature, std::uint8_t code) const;

@@ -52,6 +52,14 @@ auto expectations(const Believer& believer, const DoubleArray& context, const In
     return to_numpy(std::move(values), 2, expected.size());
 }
 
+// What is expected of an arm on average over contexts, and what each feature adds to that.
+template <class Believer>
+auto attribution(const Believer& believer, const DoubleArray& context, std::int64_t arm) {
+    const EnsembleBeliefs& beliefs = beliefs_of(believer);
+    Attribution parts = beliefs.attribution(as_context(beliefs, context), as_arm(beliefs, arm));
+    return nb::make_tuple(parts.base, to_numpy(std::move(parts.of_feature)));
+}
+
 template <class Believer>
 double n_learned(const Believer& believer, std::int64_t arm) {
     const EnsembleBeliefs& beliefs = beliefs_of(believer);
@@ -69,8 +77,12 @@ void bind_beliefs(nb::class_<Believer>& bound) {
              "eligible"_a.noconvert())
         .def("expectations", &expectations<Believer>, "context"_a.noconvert(),
              "eligible"_a.noconvert(), "Mean of each arm, and of how many rows it is the mean.")
+        .def("attribution", &attribution<Believer>, "context"_a.noconvert(), "arm"_a)
         .def("n_learned", &n_learned<Believer>, "arm"_a)
         .def_prop_ro("n_arms", &Believer::n_arms)
+        .def_prop_ro(
+            "variance", [](const Believer& believer) { return beliefs_of(believer).variance(); },
+            "Of a reward around what was expected of it.")
         .def("categorical", [](const Believer& believer) {
             std::vector<std::uint8_t> flags;
             for (const Kind kind : believer.kinds()) flags.push_back(kind == Kind::category);

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "banditree/ensemble/logistic.hpp"
 #include "banditree/leader.hpp"
+#include "banditree/ensemble/knob.hpp"
 
 namespace banditree {
 
@@ -34,6 +36,22 @@ std::vector<double> EnsembleBeliefs::starts() const {
     return starts;
 }
 
+void EnsembleBeliefs::adopt(Members members, const SharedRows& rows) {
+    constexpr std::size_t kRows = 200;
+    members_ = std::move(members);
+    double sum = 0, n = 0;
+    for (std::size_t i = 0; i < kRows; ++i) {
+        const std::size_t row = rows.size() <= kRows ? i : i * rows.size() / kRows;
+        if (row >= rows.size()) break;
+        const std::vector<double> context = rows.context(row);
+        for (const Opinions& opinions : members_.outlook(context.data(), n_arms()).opinions) {
+            sum += stack_.mean(opinions);
+            n += 1;
+        }
+    }
+    chance_ = binary_ ? (sum + 0.5) / (n + 1) : 0.5;
+}
+
 void EnsembleBeliefs::learn(std::uint32_t arm, const double* context, double reward,
                             std::uint64_t number) {
     if (members_.are_fitted()) {
@@ -55,22 +73,37 @@ std::vector<EnsembleBeliefs::Expectation> EnsembleBeliefs::expectations(
         return expected;
     }
     const Outlook outlook = members_.outlook(context, n_arms());
+    const double unit = knob("c", 10) / (binary_ ? chance_ * (1 - chance_) : 1);
     for (const auto arm : eligible)
-        expected.push_back({stack_.mean(outlook.opinions[arm]), outlook.support[arm]});
+        expected.push_back({stack_.mean(outlook.opinions[arm]), unit * outlook.support[arm]});
     return expected;
+}
+
+Attribution EnsembleBeliefs::attribution(const double* context, std::uint32_t arm) const {
+    Attribution score(kinds_.size());
+    if (!members_.are_fitted()) {
+        score.base = overall();
+        return score;
+    }
+    const std::span<const double> weights = stack_.weights();
+    const auto of_member = members_.attributions(arm, context);
+    score.base = weights[kMembers];
+    for (std::size_t i = 0; i < kMembers; ++i) score.add(of_member[i], weights[i]);
+    return binary_ ? score.of(sigmoid) : score;
 }
 
 BetaLaw EnsembleBeliefs::beta(const Expectation& expected, bool untried) const {
     double mean = std::clamp(expected.mean, kLeastMean, 1 - kLeastMean);
-    if (untried) mean = std::max(mean, 0.5);
-    const double n = kCertainty * expected.n;
-    return {kOptimism + mean * n, kOptimism + (1 - mean) * n};
+    if (untried && knob("half", 1) > 0) mean = std::max(mean, 0.5);
+    const double n = expected.n;
+    const double o = knob("o", .3);
+    const double m = knob("m", 0) > 0 ? (novel_.reward + .5) / (novel_.n + 1) : .5;
+    return {2 * o * m + mean * n, 2 * o * (1 - m) + (1 - mean) * n};
 }
 
 StudentLaw EnsembleBeliefs::student(const Expectation& expected) const {
-    const double n = kCertainty * expected.n;
-    const double variance = squared_error_ / std::max(all_.n, 1.0);
-    return {expected.mean, std::sqrt(variance / (n + 1)), 2 + n};
+    const double n = expected.n;
+    return {expected.mean, std::sqrt(variance() / (n + 1)), 2 + n};
 }
 
 std::uint32_t EnsembleBeliefs::decide(const double* context, ArmIndices eligible, Rng& rng) const {
@@ -122,6 +155,8 @@ void EnsembleBeliefs::write(ByteWriter& out) const {
     for (const Total& arm : arms_) arm.write(out);
     all_.write(out);
     spread_.write(out);
+    novel_.write(out);
+    out.put(chance_);
     out.put(squared_error_);
     members_.write(out);
     stack_.write(out);
@@ -134,6 +169,8 @@ EnsembleBeliefs EnsembleBeliefs::read(ByteReader& in) {
     for (Total& arm : beliefs.arms_) arm = Total::read(in);
     beliefs.all_ = Total::read(in);
     beliefs.spread_ = Spread::read(in);
+    beliefs.novel_ = Total::read(in);
+    beliefs.chance_ = in.between(0.0, 1.0);
     beliefs.squared_error_ = in.between(0.0, std::numeric_limits<double>::max());
     beliefs.members_ = Members::read(in, beliefs.binary_);
     beliefs.stack_.read(in);

@@ -18,6 +18,12 @@ void set_binary_gradient(GradientRow& row, float score, float reward) {
     row.hessian = static_cast<float>(4 * std::max(p * (1 - p), kLeastVariance));
 }
 
+float variance(float score, bool binary) {
+    if (!binary) return 1;
+    const double p = sigmoid(score);
+    return static_cast<float>(p * (1 - p));
+}
+
 }  // namespace
 
 Boosting Boosting::fit(const CodedRows& rows, const Coder& coder, bool binary,
@@ -42,12 +48,15 @@ Boosting Boosting::fit(const CodedRows& rows, const Coder& coder, bool binary,
         LeafValues leaves;
         stage.tree = grower.grow(sample, leaves);
         stage.value = std::move(leaves.value);
-        stage.count.assign(stage.value.size(), 0.0f);
+        stage.support.assign(stage.value.size(), 0.0f);
+        stage.contexts.assign(stage.tree.n_leaves(), 0.0f);
         for (float& value : stage.value) value *= settings.rate;
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            const std::size_t at = stage.tree.leaf_of(rows.row_codes(i)) * width + rows.arms[i];
+            const std::uint32_t leaf = stage.tree.leaf_of(rows.row_codes(i));
+            const std::size_t at = leaf * width + rows.arms[i];
+            stage.contexts[leaf] += 1;
+            stage.support[at] += variance(scores[i], binary);
             scores[i] += stage.value[at];
-            stage.count[at] += 1;
         }
     }
     return boosting;
@@ -62,13 +71,13 @@ void Boosting::predict(const std::uint8_t* codes, std::span<float> score,
     for (const Stage& stage : stages_) {
         const std::size_t first = stage.tree.leaf_of(codes) * width;
         const float* value = stage.value.data() + first;
-        const float* count = stage.count.data() + first;
+        const float* rows = stage.support.data() + first;
         for (std::size_t arm = 0; arm < known; ++arm) score[arm] += value[arm];
-        for (std::size_t arm = 0; arm < known; ++arm) support[arm] += count[arm];
+        for (std::size_t arm = 0; arm < known; ++arm) support[arm] += rows[arm];
         for (std::size_t arm = known; arm < score.size(); ++arm) score[arm] += value[width - 1];
     }
     const float share = 1.0f / static_cast<float>(std::max<std::size_t>(stages_.size(), 1));
-    for (float& count : support) count *= share;
+    for (float& sum : support) sum *= share;
 }
 
 float Boosting::score(const std::uint8_t* codes, std::uint32_t arm) const {
@@ -76,6 +85,17 @@ float Boosting::score(const std::uint8_t* codes, std::uint32_t arm) const {
     for (const Stage& stage : stages_)
         score += stage.value[stage.tree.leaf_of(codes) * (n_arms() + 1) + column(arm)];
     return score;
+}
+
+Attribution Boosting::attribution(const std::uint8_t* codes, std::uint32_t arm,
+                                  std::size_t n_features) const {
+    Attribution attribution(n_features);
+    attribution.base = start_[column(arm)];
+    for (const Stage& stage : stages_) {
+        const std::vector<float> values = of_column(stage.value, n_arms() + 1, column(arm));
+        attribute(stage.tree, values, stage.contexts, codes, 1, attribution);
+    }
+    return attribution;
 }
 
 }  // namespace banditree

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include "banditree/ensemble/knob.hpp"
 
 namespace banditree {
 
@@ -75,13 +76,16 @@ Coder::CodedFeature Coder::coded_category(std::span<const double> values) {
     const std::vector<std::uint32_t> counts = counts_of(values);
     std::vector<std::uint32_t> common;
     for (std::uint32_t id = 0; id < counts.size(); ++id)
-        if (counts[id] >= kCommon) common.push_back(id);
+        if (counts[id] >= knob("common", kCommon)) common.push_back(id);
     std::stable_sort(common.begin(), common.end(),
                      [&](auto a, auto b) { return counts[a] > counts[b]; });
     common.resize(std::min<std::size_t>(common.size(), kRare - 1));
     feature.code_of.assign(counts.size(), kRare);
     for (std::size_t i = 0; i < common.size(); ++i)
         feature.code_of[common[i]] = static_cast<std::uint8_t>(i + 1);
+    feature.shares.assign(kCodes, 0);
+    for (const double value : values)
+        feature.shares[feature.code(value)] += 1 / static_cast<double>(values.size());
     return feature;
 }
 
@@ -120,6 +124,7 @@ void Coder::write(ByteWriter& out) const {
         out.put<std::uint8_t>(feature.is_category);
         out.array(feature.edges);
         out.array(feature.code_of);
+        out.array(feature.shares);
         out.put(feature.mean);
         out.put(feature.deviation);
     }
@@ -132,10 +137,13 @@ Coder Coder::read(ByteReader& in) {
         feature.is_category = in.flag();
         feature.edges = in.array<double>();
         feature.code_of = in.array<std::uint8_t>();
+        feature.shares = in.array<double>();
         feature.mean = in.between(-kLargest, kLargest);
         feature.deviation = in.get<double>();
         ByteReader::require(feature.deviation > 0 && std::isfinite(feature.deviation));
         ByteReader::require(feature.edges.size() <= kCodes - 2);
+        ByteReader::require(feature.shares.size() == (feature.is_category ? kCodes : 0));
+        for (const double share : feature.shares) ByteReader::require(share >= 0 && share <= 1);
         ByteReader::require(std::is_sorted(feature.edges.begin(), feature.edges.end()));
         for (const double edge : feature.edges) ByteReader::require(std::isfinite(edge));
         for (const std::uint8_t code : feature.code_of) ByteReader::require(code < kCodes);

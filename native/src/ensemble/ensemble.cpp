@@ -40,7 +40,7 @@ void Ensemble::fit() {
     rows_.keep_last(share, n_arms);
     const Rng rng = Rng(settings_.seed).child(fitted_at_);
     beliefs_.adopt(
-        Members::fit(rows_, beliefs_.starts(), beliefs_.members(), settings_.members, rng));
+        Members::fit(rows_, beliefs_.starts(), beliefs_.members(), settings_.members, rng), rows_);
 }
 
 void Ensemble::write(ByteWriter& out) const {

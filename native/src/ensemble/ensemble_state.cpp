@@ -78,7 +78,8 @@ void Boosting::write(ByteWriter& out) const {
     for (const Stage& stage : stages_) {
         stage.tree.write(out);
         out.array(stage.value);
-        out.array(stage.count);
+        out.array(stage.support);
+        out.array(stage.contexts);
     }
 }
 
@@ -90,7 +91,8 @@ Boosting Boosting::read(ByteReader& in, std::size_t n_features) {
         stage.tree = SharedTree::read(in, n_features);
         const std::size_t n_values = stage.tree.n_leaves() * boosting.start_.size();
         stage.value = read_numbers(in, n_values, kAny);
-        stage.count = read_numbers(in, n_values, 0);
+        stage.support = read_numbers(in, n_values, 0);
+        stage.contexts = read_numbers(in, stage.tree.n_leaves(), 0);
     }
     return boosting;
 }

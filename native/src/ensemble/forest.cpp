@@ -53,6 +53,18 @@ float Forest::mean(const std::uint8_t* codes, std::uint32_t arm) const {
     return sum / static_cast<float>(bags_.size());
 }
 
+Attribution Forest::attribution(const std::uint8_t* codes, std::uint32_t arm,
+                                std::size_t n_features) const {
+    Attribution attribution(n_features);
+    for (const Bag& bag : bags_) {
+        const std::vector<float> means = of_column(bag.mean, n_arms() + 1, column(arm));
+        const std::vector<float> contexts = of_column(bag.weight, n_arms() + 1, n_arms());
+        attribute(bag.tree, means, contexts, codes, 1.0 / static_cast<double>(bags_.size()),
+                  attribution);
+    }
+    return attribution;
+}
+
 void Forest::learn(const std::uint8_t* codes, std::uint32_t arm, float reward,
                    std::uint64_t number) {
     for (std::size_t b = 0; b < bags_.size(); ++b) {

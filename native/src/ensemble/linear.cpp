@@ -148,4 +148,26 @@ void Linear::predict(const std::uint8_t* codes, const float* scaled,
     });
 }
 
+// Numbers are 0 on average; a category is compared with what all contexts have.
+Attribution Linear::attribution(const Coder& coder, const std::uint8_t* codes, const float* scaled,
+                                std::uint32_t arm) const {
+    Attribution attribution(inputs_.first.size());
+    if (arm >= n_arms_) return attribution;
+    const auto weight = [&](std::size_t input) { return weights_[input * n_arms_ + arm]; };
+    attribution.base = weight(0);
+    for (std::uint32_t f = 0; f < inputs_.first.size(); ++f) {
+        const std::size_t first = inputs_.first[f];
+        if (!inputs_.is_category[f]) {
+            attribution.of_feature[f] = weight(first) * scaled[f];
+            continue;
+        }
+        double mean = 0;
+        for (std::uint8_t code = 0; code < Coder::kCodes; ++code)
+            mean += coder.share(f, code) * weight(first + code);
+        attribution.base += mean;
+        attribution.of_feature[f] = weight(first + codes[f]) - mean;
+    }
+    return attribution;
+}
+
 }  // namespace banditree

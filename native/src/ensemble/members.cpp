@@ -47,6 +47,18 @@ Outlook Members::outlook(const double* context, std::size_t n_arms) const {
     return outlook;
 }
 
+std::array<Attribution, kMembers> Members::attributions(std::uint32_t arm,
+                                                        const double* context) const {
+    const Coded coded(coder_, context);
+    const std::uint8_t* codes = coded.codes.data();
+    const std::size_t m = coder_.n_features();
+    const Attribution boosting = boosting_.attribution(codes, arm, m);
+    const Attribution forest = forest_.attribution(codes, arm, m);
+    const Attribution linear = linear_.attribution(coder_, codes, coded.scaled.data(), arm);
+    if (!binary_) return {boosting, forest, linear};
+    return {boosting.of(clipped_logit), forest.of(logit), linear.of(clipped_logit)};
+}
+
 Opinions Members::learn(std::uint32_t arm, const double* context, double reward,
                         std::uint64_t number) {
     const Coded coded(coder_, context);

@@ -63,6 +63,12 @@ void SharedRows::keep_last(std::size_t most, std::uint32_t n_arms) {
     pick(numbers_);
 }
 
+std::vector<double> SharedRows::context(std::size_t row) const {
+    std::vector<double> context;
+    for (const RawColumn& column : columns_) context.push_back(column.at(row));
+    return context;
+}
+
 CodedRows SharedRows::coded(const Coder& coder, std::uint32_t n_arms) const {
     CodedRows rows;
     rows.n_arms = n_arms;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "banditree/ensemble/knob.hpp"
 namespace banditree {
 
 namespace {
@@ -51,12 +52,16 @@ void TreeGrower::grow_node(std::uint32_t node, std::span<GradientRow> rows, std:
 void TreeGrower::sum_arms(std::span<const GradientRow> rows) {
     for (const std::uint32_t arm : present_) arms_[arm] = {};
     present_.clear();
+    double squares = 0, hessian = 0;
     for (const GradientRow& row : rows) {
         ArmSums& sums = arms_[row.arm];
+        squares += row.gradient * row.gradient;
+        hessian += row.hessian;
         if (sums.hessian == 0) present_.push_back(row.arm);
         sums.gradient += row.gradient;
         sums.hessian += row.hessian;
     }
+    noise_ = hessian > 0 ? squares / hessian : 0;
 }
 
 std::vector<float> TreeGrower::shrunk(const std::vector<float>& parent) const {
@@ -100,8 +105,11 @@ TreeGrower::Split TreeGrower::best_split(std::span<const GradientRow> rows) {
         collect(features_[i], rows);
         if (items_.front().code == items_.back().code) continue;
         ++tried;
-        rank_codes(coder_.is_category(features_[i]));
-        scan(features_[i], rows.size(), best);
+        const bool is_category = coder_.is_category(features_[i]);
+        const double credit = is_category ? 1 - knob("credit", 1) * (1 - credit_of_categories()) : 1;
+        if (credit <= 0) continue;
+        rank_codes(is_category);
+        scan(features_[i], rows.size(), credit, best);
     }
     return best.gain > none ? best : Split();
 }
@@ -146,15 +154,13 @@ void TreeGrower::collect_by_sorting(const std::vector<std::uint8_t>& codes,
 }
 
 // Codes in the order in which cuts are tried: those of a number as they are, those of a category by
-// their rewards. Where a category is good for some arms and bad for others, the sum of all says
-// nothing: half of the time each arm counts for or against, at random.
+// their rewards.
 void TreeGrower::rank_codes(bool is_category) {
     std::array<double, Coder::kCodes> gradient{}, hessian{};
     n_ranks_ = 0;
-    const std::uint64_t signs = is_category && rng_.integer(2) == 1 ? rng_.next() : 0;
     for (const Item& item : items_) {
         if (n_ranks_ == 0 || codes_at_[n_ranks_ - 1] != item.code) codes_at_[n_ranks_++] = item.code;
-        gradient[item.code] += signs >> item.arm % 64 & 1 ? -item.gradient : item.gradient;
+        gradient[item.code] += item.gradient;
         hessian[item.code] += item.hessian;
     }
     if (!is_category) return;
@@ -170,7 +176,31 @@ void TreeGrower::rank_codes(bool is_category) {
     });
 }
 
-void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, Split& best) {
+// Of many categories, the best cut of their order gains much by chance. What counts of a gain is
+// 1 - 1/F, F being how much more the means of categories differ than by chance; nothing if F <= 1.
+double TreeGrower::credit_of_categories() {
+    double between = 0, n_cells = 0;
+    for (std::size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
+        for (; end < items_.size() && items_[end].code == items_[begin].code; ++end) {
+            ArmSums& arm = arms_[items_[end].arm];
+            arm.left_gradient += items_[end].gradient;
+            arm.left_hessian += items_[end].hessian;
+        }
+        for (std::size_t i = begin; i < end; ++i) {
+            ArmSums& arm = arms_[items_[i].arm];
+            if (arm.left_hessian == 0) continue;
+            between += arm.left_gradient * arm.left_gradient / arm.left_hessian;
+            arm.left_gradient = arm.left_hessian = 0;
+            ++n_cells;
+        }
+    }
+    for (const std::uint32_t arm : present_)
+        between -= arms_[arm].gradient * arms_[arm].gradient / arms_[arm].hessian;
+    const double chance = noise_ * (n_cells - static_cast<double>(present_.size()));
+    return between > chance ? 1 - chance / between : 0;
+}
+
+void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, double credit, Split& best) {
     for (const std::uint32_t arm : present_) arms_[arm].left_gradient = arms_[arm].left_hessian = 0;
     double gain = 0;
     std::size_t left_rows = 0;
@@ -188,7 +218,8 @@ void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, Split& best) {
         if (items_[i + 1].code == item.code) continue;
         ++rank;
         if (left_rows < growth_.min_rows || n_rows - left_rows < growth_.min_rows) continue;
-        if (gain > best.gain) best = {gain, feature, left_set(feature, rank, left_rows, n_rows)};
+        if (credit * gain > best.gain)
+            best = {credit * gain, feature, left_set(feature, rank, left_rows, n_rows)};
     }
 }
 

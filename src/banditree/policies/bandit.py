@@ -1,9 +1,14 @@
 """The policy for somebody with no opinion: an ensemble that shares what it learns between arms."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from banditree import _core
+from banditree.errors import NotFittedError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
 from banditree.policies.beliefs import RecodeRows
@@ -11,11 +16,16 @@ from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
+from banditree.trees.imitation import Imitation
 from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # Rows that a fit reads: beyond, it would take longer and know little more.
 _MOST_ROWS = 100_000
+# Contexts on which the tree of an arm imitates what is expected of it.
+_IMITATED = 4_000
+# Features that the text of an explanation names.
+_NAMED = 3
 
 
 class Bandit(EnginePolicy[A]):
@@ -49,6 +59,26 @@ class Bandit(EnginePolicy[A]):
             arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
         )
 
+    def tree(self, arm: A) -> Imitation:
+        """Return the small tree that imitates best what is expected of an arm.
+
+        The policy itself has no tree for each arm. This one is grown, when asked for, on what is
+        expected of the arm in contexts that were observed, and `fidelity` says how well it
+        imitates that.
+        """
+        with self._lock:
+            index = self._arms.index(arm)
+            rows = self._core.rows()[0]
+            if len(rows) < 2:
+                raise NotFittedError(
+                    "there are too few observations to grow a tree on; "
+                    "learn(context, arm, reward) brings them"
+                )
+            rows = rows[:: -(-len(rows) // _IMITATED)]
+            asked = np.array([index])
+            means = np.array([self._core.expectations(row, asked)[0, 0] for row in rows])
+            return Imitation._imitate(deepcopy(self._encoder), self.categorical, rows, means)
+
     def _engine(self) -> Any:
         binary = self.reward == "binary"
         return _core.Ensemble(binary, self.refresh, self.window, _MOST_ROWS, self._entropy)
@@ -62,7 +92,15 @@ class Bandit(EnginePolicy[A]):
         return means
 
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
-        return explain_leaf(self.reward, "always", 0, 0, 0)
+        if self._core.n_learned(arm) == 0:
+            return explain_leaf(self.reward, "not tried yet", 0, 0, 0)
+        mean, n = self._core.expectations(row, np.array([arm]))[:, 0].tolist()
+        base, parts = self._core.attribution(row, arm)
+        known = explain_leaf(self.reward, "", n, n * mean, n * self._core.variance)
+        names = self._encoder.features
+        moved = {names[i]: float(parts[i]) for i in np.argsort(-np.abs(parts)) if parts[i]}
+        rule = ", ".join([f"base {base:.3f}", *_in_words(moved)])
+        return replace(known, rule=rule, base=base, contributions=moved)
 
     def _frozen_state(self) -> Arrays:
         return {"beliefs": self._core.freeze().dump()}
@@ -75,3 +113,12 @@ class Bandit(EnginePolicy[A]):
         former.load(arrays["engine"])
         contexts, arms, rewards = former.rows()
         self._core.learn_many(arms, recode(contexts), rewards)
+
+
+def _in_words(moved: Mapping[FeatureName, float]) -> Iterator[str]:
+    """Yield what the features that moved the mean most add to it."""
+    for name in list(moved)[:_NAMED]:
+        yield f"{name} {moved[name]:+.3f}"
+    rest = sum(list(moved.values())[_NAMED:])
+    if len(moved) > _NAMED:
+        yield f"{len(moved) - _NAMED} others {rest:+.3f}"

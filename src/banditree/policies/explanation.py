@@ -1,13 +1,13 @@
 """Why a policy thinks what it thinks of each arm."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from math import isfinite, isnan, sqrt
 from typing import Any
 
 from banditree.signs import clean, for_terminal
-from banditree.types import Arm
+from banditree.types import Arm, FeatureName
 
 COLUMNS = ("arm", "mean", "interval", "n", "rule")
 
@@ -29,12 +29,18 @@ class ArmExplanation:
         Their mean reward, or the policy's estimate of it; NaN if there is none.
     interval
         Where the true mean probably lies: 95 % unless the policy says otherwise.
+    base
+        What the policy expects of the arm on average over contexts; None if it does not say.
+    contributions
+        How much each feature of the context adds to the base: together, the mean.
     """
 
     rule: str
     n: int
     mean: float
     interval: tuple[float, float]
+    base: float | None = None
+    contributions: Mapping[FeatureName, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return for_terminal(repr(self))
@@ -42,12 +48,15 @@ class ArmExplanation:
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold: None for a mean or a bound that is no finite number."""
         bounds = [_finite(bound) for bound in self.interval]
-        return {
+        known: dict[str, Any] = {
             "rule": self.rule,
             "n": int(self.n),
             "mean": _finite(self.mean),
             "interval": bounds,
         }
+        if self.base is not None:
+            known |= {"base": _finite(self.base), "contributions": dict(self.contributions)}
+        return known
 
 
 class Explanation(Mapping[Arm, ArmExplanation]):

@@ -1,12 +1,14 @@
 // What decisions of the ensemble need.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "banditree/arm_rows.hpp"
 #include "banditree/ensemble/members.hpp"
+#include "banditree/ensemble/shared_rows.hpp"
 #include "banditree/ensemble/stack.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/rng.hpp"
@@ -23,18 +25,24 @@ class EnsembleBeliefs {
     void learn(std::uint32_t arm, const double* context, double reward, std::uint64_t number);
     // What is expected of each arm, the last of arms to come, whatever the context.
     std::vector<double> starts() const;
-    void adopt(Members members) { members_ = std::move(members); }
+    void adopt(Members members, const SharedRows& rows);
     const Members& members() const { return members_; }
 
     std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
     // The probability with which `decide` takes each of the arms.
     std::vector<double> propensities(const double* context, ArmIndices eligible) const;
-    // The mean reward expected of each of the arms, and of how many of its rows that is the mean.
+    // The mean reward expected of each of the arms, and how many observations that is worth.
     struct Expectation {
         double mean = 0;
         double n = 0;
     };
     std::vector<Expectation> expectations(const double* context, ArmIndices eligible) const;
+
+    // Of the mean reward expected of an arm.
+    Attribution attribution(const double* context, std::uint32_t arm) const;
+
+    // Of a reward around what was expected of it.
+    double variance() const { return squared_error_ / std::max(all_.n, 1.0); }
 
     bool is_binary() const { return binary_; }
     std::size_t n_arms() const { return arms_.size(); }
@@ -68,6 +76,8 @@ class EnsembleBeliefs {
     std::vector<Total> arms_;
     Total all_;
     Spread spread_;
+    Total novel_;         // rewards of plays of which little was known
+    double chance_ = 0.5;  // the mean reward of an arm drawn at random
     double squared_error_ = 0;  // of what was expected of each reward before it came
     Members members_;
     Stack stack_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "banditree/ensemble/attribution.hpp"
 #include "banditree/ensemble/coded_rows.hpp"
 #include "banditree/ensemble/shared_tree.hpp"
 
@@ -26,10 +27,13 @@ class Boosting {
     static Boosting fit(const CodedRows& rows, const Coder& coder, bool binary,
                         std::vector<float> start, const BoostingSettings& settings, Rng& rng);
 
-    // The score of each arm, and how many of its rows are in a leaf with the context, on average.
+    // The score of each arm, and the variance of its rows in a leaf with the context, added up; of
+    // trees on average. A row of a mean counts 1, one of a probability p counts p (1 - p).
     // Arms that came after the fit have the score of all arms together, and no support.
     void predict(const std::uint8_t* codes, std::span<float> score, std::span<float> support) const;
     float score(const std::uint8_t* codes, std::uint32_t arm) const;
+    Attribution attribution(const std::uint8_t* codes, std::uint32_t arm,
+                            std::size_t n_features) const;
 
     bool is_fitted() const { return !start_.empty(); }
     std::uint32_t n_arms() const { return static_cast<std::uint32_t>(start_.size()) - 1; }
@@ -40,7 +44,8 @@ class Boosting {
     struct Stage {
         SharedTree tree;
         std::vector<float> value;  // of each leaf and arm, the last of all arms together
-        std::vector<float> count;
+        std::vector<float> support;
+        std::vector<float> contexts;  // how many came to each leaf
     };
     std::uint32_t column(std::uint32_t arm) const { return std::min(arm, n_arms()); }
 

@@ -38,6 +38,10 @@ class Coder {
     std::uint32_t n_codes(std::uint32_t feature) const { return features_[feature].n_codes; }
     // The id of the category that has a code of its own; -1 for missing and rare ones.
     std::int64_t category_of(std::uint32_t feature, std::uint8_t code) const;
+    // Of contexts that have a code of a category.
+    double share(std::uint32_t feature, std::uint8_t code) const {
+        return features_[feature].shares[code];
+    }
     double mean(std::uint32_t feature) const { return features_[feature].mean; }
     double deviation(std::uint32_t feature) const { return features_[feature].deviation; }
 
@@ -48,8 +52,9 @@ class Coder {
     struct CodedFeature {
         bool is_category = false;
         std::uint32_t n_codes = 1;
-        std::vector<double> edges;              // of a number's bins
-        std::vector<std::uint8_t> code_of;      // of a category's id
+        std::vector<double> edges;          // of a number's bins
+        std::vector<std::uint8_t> code_of;  // of a category's id
+        std::vector<double> shares;         // of contexts with each code of a category
         double mean = 0;
         double deviation = 1;
 

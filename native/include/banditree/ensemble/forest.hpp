@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "banditree/ensemble/attribution.hpp"
 #include "banditree/ensemble/coded_rows.hpp"
 #include "banditree/ensemble/shared_tree.hpp"
 
@@ -27,6 +28,8 @@ class Forest {
     // The mean reward of each arm. Those that came after the fit have that of all arms together.
     void predict(const std::uint8_t* codes, std::span<float> mean) const;
     float mean(const std::uint8_t* codes, std::uint32_t arm) const;
+    Attribution attribution(const std::uint8_t* codes, std::uint32_t arm,
+                            std::size_t n_features) const;
     void learn(const std::uint8_t* codes, std::uint32_t arm, float reward, std::uint64_t number);
 
     bool is_fitted() const { return !base_.empty(); }

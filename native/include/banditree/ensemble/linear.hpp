@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "banditree/ensemble/attribution.hpp"
 #include "banditree/ensemble/coded_rows.hpp"
 #include "banditree/rng.hpp"
 
@@ -24,6 +25,9 @@ class Linear {
     // The score of each arm; those to come have none, 0.
     void predict(const std::uint8_t* codes, const float* scaled, std::span<float> score) const;
     float score(const std::uint8_t* codes, const float* scaled, std::uint32_t arm) const;
+
+    Attribution attribution(const Coder& coder, const std::uint8_t* codes, const float* scaled,
+                            std::uint32_t arm) const;
 
     std::uint32_t n_arms() const { return n_arms_; }
     void write(ByteWriter& out) const;

@@ -44,6 +44,8 @@ class Members {
     std::size_t n_arms() const { return are_fitted() ? boosting_.n_arms() : 0; }
 
     Outlook outlook(const double* context, std::size_t n_arms) const;
+    // Of the opinions of one arm.
+    std::array<Attribution, kMembers> attributions(std::uint32_t arm, const double* context) const;
     // What members say of one arm, before they learn what it paid.
     Opinions learn(std::uint32_t arm, const double* context, double reward, std::uint64_t number);
 

@@ -17,6 +17,7 @@ class SharedRows {
     void keep_last(std::size_t most, std::uint32_t n_arms);
     // How many rows each arm may keep, so that there are no more than `most` of all arms.
     std::size_t fair_share(std::size_t most, std::uint32_t n_arms) const;
+    std::vector<double> context(std::size_t row) const;
     CodedRows coded(const Coder& coder, std::uint32_t n_arms) const;
 
     std::size_t size() const { return arms_.size(); }

@@ -25,9 +25,11 @@ class SharedTree {
 
     std::uint32_t leaf_of(const std::uint8_t* codes) const {
         const Node* node = nodes_.data();
-        while (node->child != 0)
-            node = &nodes_[node->child + (~node->left_codes >> codes[node->feature] & 1)];
+        while (node->child != 0) node = &nodes_[child_of(*node, codes)];
         return static_cast<std::uint32_t>(node->left_codes);
+    }
+    std::size_t child_of(const Node& node, const std::uint8_t* codes) const {
+        return node.child + (~node.left_codes >> codes[node.feature] & 1);
     }
     std::size_t n_leaves() const { return (nodes_.size() + 1) / 2; }
     const std::vector<Node>& nodes() const { return nodes_; }
@@ -101,7 +103,8 @@ class TreeGrower {
     void collect_by_sorting(const std::vector<std::uint8_t>& codes,
                             std::span<const GradientRow> rows);
     void rank_codes(bool is_category);
-    void scan(std::uint32_t feature, std::size_t n_rows, Split& best);
+    double credit_of_categories();
+    void scan(std::uint32_t feature, std::size_t n_rows, double credit, Split& best);
     std::uint64_t left_set(std::uint32_t feature, std::uint32_t n_left, std::size_t left_rows,
                            std::size_t n_rows) const;
     double term(double gradient, double hessian) const {
@@ -117,6 +120,7 @@ class TreeGrower {
     std::vector<std::uint32_t> features_;
     std::vector<ArmSums> arms_;
     std::vector<std::uint32_t> present_;  // arms of the node
+    double noise_ = 0;                    // of its rows: squared gradient per Hessian
     std::vector<Item> items_, cells_;
     std::array<std::uint32_t, Coder::kCodes> codes_at_{};  // of each rank, as cuts are tried
     std::uint32_t n_ranks_ = 0;

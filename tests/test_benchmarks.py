@@ -80,6 +80,13 @@ def test_long_life_in_a_quick_version():
     assert "too few steps to be judged" in done.stdout
 
 
+def test_snapshots_in_a_quick_version():
+    done = run("snapshots.py", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "2,000 rows; " in done.stdout
+    assert "too few rows to be judged" in done.stdout
+
+
 def test_figures_are_judged_by_their_limits():
     code = """
 from report import Limited, judged

@@ -134,6 +134,11 @@ class LinUCB(ConfidencePolicy[A]):
         raw, x = self._design.raw(known), self._design.standardise(known)
         return self._ridge.remove(arm, raw, x, reward)
 
+    def _keep_last(self, counts: Indices) -> None:
+        if self._last is not None:
+            self._last.keep_last(counts.tolist())
+            self._learn_window(self._last)
+
     def _learn_window(self, last: LastRows) -> None:
         """Become the policy that has learned what is in the window, and nothing else."""
         kept = last.kept()

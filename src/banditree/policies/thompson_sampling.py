@@ -99,6 +99,9 @@ class ThompsonSampling(Policy[A]):
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
         self._tally.add(arm, reward)
 
+    def _keep_last(self, counts: Indices) -> None:
+        self._tally.keep_last(counts.tolist())
+
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return win_probabilities(self.reward, self._evidence(eligible), self.prior)
 

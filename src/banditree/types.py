@@ -72,11 +72,11 @@ class Change(Generic[A]):
     n
         How many observations the policy had learned when it found the change.
     arm
-        The arm that paid less than expected.
+        The arm that paid less than expected; None if several did, and it took all to see it.
     """
 
     n: int
-    arm: A
+    arm: A | None
 
 
 Key: TypeAlias = str | int | bytes

@@ -1,11 +1,12 @@
 """Finds out that arms pay less than they did, so that a policy can forget what came before.
 
 Each arm has a CUSUM: the sum of log likelihood ratios of "it pays less than expected" against "it
-pays as expected", kept from falling below 0. What is expected is what the policy expected before it
-learned the reward, less by as much as this arm has fallen short of that so far: leaves and arms are
-chosen for their high means, and pay a little less. If nothing has changed, the mean of the
-exponential of each term is 1 at most, and so the mean number of observations up to a false alarm at
-least the exponential of `LEVEL` (Lorden, 1971): 65 million.
+pays as expected", kept from falling below 0; and so have all arms together, since often the whole
+world changes. What is expected is what the policy expected before it learned the reward, less by as
+much as this arm has fallen short of that so far: leaves and arms are chosen for their high means,
+and pay a little less. If nothing has changed, the mean of the exponential of each term is 1 at
+most, and so the mean number of observations up to a false alarm of a sum at least the exponential
+of `LEVEL` (Lorden, 1971): 65 million.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,9 @@ _HIGHEST_RATE = 0.9
 _FALL, _LOWEST = 0.25, 2.0
 _SLACK = (np.expm1(_FALL * _LOWEST) - _FALL * _LOWEST) / _LOWEST**2
 
+# In place of an arm, of a change that was seen in what all arms paid together.
+_TOGETHER = -1
+
 # Before an arm has so many rewards, their deviation is not known.
 _LEAST = 10
 
@@ -39,10 +43,10 @@ _ROUNDING = 1e-9
 class _Arm:
     """What an arm was expected to pay since the last change, and how far it fell short of that."""
 
-    __slots__ = ("evidence", "expected", "n", "squares", "surplus")
+    __slots__ = ("expected", "n", "squares", "surplus")
 
     def __init__(self) -> None:
-        self.n = self.expected = self.surplus = self.squares = self.evidence = 0.0
+        self.n = self.expected = self.surplus = self.squares = 0.0
 
     def add(self, expected: float, reward: float) -> None:
         surplus = reward - expected
@@ -68,6 +72,23 @@ class _Arm:
         return _FALL * min(-deviations, _LOWEST) - float(_SLACK)
 
 
+class _Sum:
+    """Evidence for a change, and how many observations each arm had when it began to gather."""
+
+    __slots__ = ("evidence", "since")
+
+    def __init__(self) -> None:
+        self.evidence = 0.0
+        self.since: list[int] = []
+
+    def add(self, ratio: float, counts: Sequence[int]) -> list[int] | None:
+        """Take in one more ratio; return `since` if there is a change."""
+        if self.evidence == 0:
+            self.since = list(counts)
+        self.evidence = max(self.evidence + ratio, 0.0)
+        return self.since if self.evidence > LEVEL else None
+
+
 class ChangeWatch:
     """Watches what the arms of a policy pay.
 
@@ -83,23 +104,26 @@ class ChangeWatch:
     >>> watch = ChangeWatch(2, "binary")
     >>> for n in range(100):
     ...     assert watch.see(0, 0.5, n % 2, [n, 7]) is None
-    >>> found = [watch.see(0, 0.5, 0, [n, 7]) for n in range(100, 150)]
+    >>> found = [watch.see(0, 0.5, 0, [n, 7]) for n in range(100, 200)]
     >>> next(kept for kept in found if kept)
-    [45, 0]
+    [65, 0]
     """
 
     def __init__(self, n_arms: int, reward: RewardKind) -> None:
         self._reward = reward
+        self.changes: list[tuple[int, int]] = []  # after how many observations, and of which arm
+        self._begin(n_arms)
+
+    def _begin(self, n_arms: int) -> None:
         self._arms = [_Arm() for _ in range(n_arms)]
-        # Of arms for which something speaks, how many observations each arm had before.
-        self._since: dict[int, list[int]] = {}
-        self.changes: list[tuple[int, int]] = []  # at which observation, and by which arm
+        self._sums = [_Sum() for _ in range(n_arms + 1)]  # the last one: of all arms together
 
     def add_arm(self) -> None:
         """Begin with one more arm."""
         self._arms.append(_Arm())
-        for counts in self._since.values():
-            counts.append(0)
+        self._sums.insert(-1, _Sum())
+        for each in self._sums:
+            each.since.append(0)
 
     def see(
         self, index: int, expected: float, reward: float, counts: Sequence[int]
@@ -111,28 +135,26 @@ class ChangeWatch:
         """
         arm = self._arms[index]
         says = arm.half_as_many if self._reward == "binary" else arm.lower
-        arm.evidence = max(arm.evidence + says(expected, reward), 0.0)
+        ratio = says(expected, reward)
         arm.add(expected, reward)
-        if arm.evidence == 0:
-            self._since.pop(index, None)
+        own = self._sums[index].add(ratio, counts)
+        since = self._sums[-1].add(ratio, counts) if own is None else own
+        if since is None:
             return None
-        before = self._since.setdefault(index, list(counts))
-        if arm.evidence <= LEVEL:
-            return None
-        self.changes.append((sum(counts) + 1, index))
-        self._arms = [_Arm() for _ in self._arms]
-        self._since = {}
-        kept = [n - then for n, then in zip(counts, before, strict=True)]
+        self.changes.append((sum(counts) + 1, _TOGETHER if own is None else index))
+        self._begin(len(counts))
+        kept = [n - before for n, before in zip(counts, since, strict=True)]
         kept[index] += 1
         return kept
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what is known of the arms."""
         numbers = [[getattr(arm, name) for name in _Arm.__slots__] for arm in self._arms]
-        since = [self._since[index] for index in sorted(self._since)]
+        since = [each.since for each in self._sums if each.evidence > 0]
         return {
             "watch_arms": np.array(numbers),
-            "watch_since": np.array(since, dtype=np.int64).reshape(len(since), len(self._arms)),
+            "watch_sums": np.array([each.evidence for each in self._sums]),
+            "watch_since": np.array(since, dtype=np.int64).reshape(-1, len(self._arms)),
             "watch_changes": np.array(self.changes, dtype=np.int64).reshape(-1, 2),
         }
 
@@ -140,18 +162,23 @@ class ChangeWatch:
         """Become the watch that `state` was taken from, if it was: older files have none."""
         if "watch_arms" not in arrays:
             return
-        numbers, since, changes = (
-            arrays[f"watch_{name}"] for name in ("arms", "since", "changes")
+        numbers, sums, since, changes = (
+            arrays[f"watch_{name}"] for name in ("arms", "sums", "since", "changes")
         )
-        rising = np.flatnonzero(numbers[:, _Arm.__slots__.index("evidence")] > 0)
-        if numbers.shape != (len(self._arms), len(_Arm.__slots__)) or not np.isfinite(numbers).all():
-            raise ValueError("what is known of changes is not of these arms")
-        if since.shape != (len(rising), len(counts)) or (since < 0).any() or (since > counts).any():
-            raise ValueError("a change cannot have begun there")
-        if changes.shape[1:] != (2,) or np.any((changes < 0) | (changes[:, 1:] >= len(counts))):
-            raise ValueError("there is no such change")
+        n_arms, rising = len(counts), np.flatnonzero(sums > 0)
+        _require(numbers.shape == (n_arms, len(_Arm.__slots__)), np.isfinite(numbers))
+        _require(sums.shape == (n_arms + 1,), (sums >= 0) & (sums <= LEVEL))
+        _require(since.shape == (len(rising), n_arms), (since >= 0) & (since <= counts))
+        _require(changes.ndim == 2 and changes.shape[1] == 2, changes >= [[0, _TOGETHER]])
+        _require(True, changes[:, 1] < n_arms)
         for arm, values in zip(self._arms, numbers.tolist(), strict=True):
             for name, value in zip(_Arm.__slots__, values, strict=True):
                 setattr(arm, name, value)
-        self._since = dict(zip(rising.tolist(), since.tolist(), strict=True))
+        for i, before in zip(rising.tolist(), since.tolist(), strict=True):
+            self._sums[i].evidence, self._sums[i].since = float(sums[i]), before
         self.changes = [(n, index) for n, index in changes.tolist()]
+
+
+def _require(has_shape: bool, holds: NDArray[np.bool_]) -> None:
+    if not has_shape or not holds.all():
+        raise ValueError("what is known of changes is not of this policy")

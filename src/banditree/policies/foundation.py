@@ -161,7 +161,8 @@ class Foundation(Beliefs, Generic[A]):
         """
         with self._lock:
             found = [] if self._watch is None else self._watch.changes
-            return tuple(Change(n, self._arms.names[index]) for n, index in found)
+            names = self._arms.names
+            return tuple(Change(n, names[index] if index >= 0 else None) for n, index in found)
 
     # State.
 

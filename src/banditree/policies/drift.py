@@ -57,8 +57,10 @@ class _Arm:
 
     def half_as_many(self, expected: float, reward: float) -> float:
         """Return what a binary reward says for half the rate of successes."""
-        usual = min((self.expected + self.surplus + 1) / (self.expected + 1), 1.0)
-        rate = min(expected * usual, _HIGHEST_RATE)
+        # The prior expects too much of arms that pay rarely, which counts for nothing here: there is
+        # no evidence before the first success, nor much as long as few successes were expected.
+        usual = max(self.expected + self.surplus, 0.0) / (self.expected + 1)
+        rate = min(expected * min(usual, 1.0), _HIGHEST_RATE)
         return reward * log(0.5) + (1 - reward) * log((1 - rate / 2) / (1 - rate))
 
     def lower(self, expected: float, reward: float) -> float:
@@ -106,7 +108,7 @@ class ChangeWatch:
     ...     assert watch.see(0, 0.5, n % 2, [n, 7]) is None
     >>> found = [watch.see(0, 0.5, 0, [n, 7]) for n in range(100, 200)]
     >>> next(kept for kept in found if kept)
-    [65, 0]
+    [67, 0]
     """
 
     def __init__(self, n_arms: int, reward: RewardKind) -> None:

@@ -57,8 +57,8 @@ class _Arm:
 
     def half_as_many(self, expected: float, reward: float) -> float:
         """Return what a binary reward says for half the rate of successes."""
-        # The prior expects too much of arms that pay rarely, which counts for nothing here: there is
-        # no evidence before the first success, nor much as long as few successes were expected.
+        # Priors expect too much of what pays rarely, and that must not count: there is no evidence
+        # before the first success, and little as long as few successes were expected.
         usual = max(self.expected + self.surplus, 0.0) / (self.expected + 1)
         rate = min(expected * min(usual, 1.0), _HIGHEST_RATE)
         return reward * log(0.5) + (1 - reward) * log((1 - rate / 2) / (1 - rate))

@@ -42,6 +42,7 @@ class LinUCB(ConfidencePolicy[A]):
         world that changes. None: all count. An observation that falls out of the window leaves θ
         and A at once; means, scales, bits and λ follow each time a share `refresh` of what counts
         is new. The policy is then the one that has learned what is in the window and nothing else.
+        What came before a change of what arms pay is forgotten too (see `changes`).
 
     Notes
     -----

@@ -38,7 +38,8 @@ class ThompsonSampling(Policy[A]):
         S0 and F0, the successes and failures that each arm starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
     window
-        Only so many rewards of each arm, the last ones, count. None: all count.
+        Only so many rewards of each arm, the last ones, count, and those since a change of what
+        arms pay (see `changes`). None: all count.
 
     Examples
     --------

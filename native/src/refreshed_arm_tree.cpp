@@ -79,6 +79,16 @@ void RefreshedArmTree::learn_window_only() {
     take_rows(last.matrix(), last.rewards);
 }
 
+void RefreshedArmTree::restore(const Matrix& contexts, std::span<const double> rewards,
+                               std::size_t n_learned) {
+    if (n_learned == contexts.rows) return learn_many(contexts, rewards);
+    const std::size_t inside = std::min(contexts.rows, settings_.window);
+    take_rows(part_of(contexts, 0, inside), rewards.first(inside));
+    for (std::size_t i = inside; i < contexts.rows; ++i)
+        rows_.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
+    count_rows();
+}
+
 // Counts the rows that have come, and takes out those that count no longer; begins anew if those
 // before were counted about another offset.
 void RefreshedArmTree::count_rows() {

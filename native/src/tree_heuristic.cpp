@@ -29,9 +29,9 @@ void TreeHeuristic::learn(std::uint32_t arm, std::span<const double> context, do
 }
 
 void TreeHeuristic::restore(std::uint32_t arm, const Matrix& contexts,
-                            std::span<const double> rewards, std::size_t) {
+                            std::span<const double> rewards, std::size_t n_learned) {
     for (const double reward : rewards) rewards_.add(arm, reward);
-    arms_[arm]->learn_many(contexts, rewards);
+    arms_[arm]->restore(contexts, rewards, n_learned);
 }
 
 void TreeHeuristic::keep_last(std::span<const std::int64_t> counts) {

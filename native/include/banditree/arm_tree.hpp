@@ -35,6 +35,12 @@ class ArmTree {
     virtual void learn(std::span<const double> context, double reward) = 0;
     // The same as learning the rows one by one.
     virtual void learn_many(const Matrix& contexts, std::span<const double> rewards) = 0;
+    // Gives a tree without rows those that another one has kept of all that it has learned.
+    virtual void restore(const Matrix& contexts, std::span<const double> rewards,
+                         std::size_t n_learned) {
+        (void)n_learned;  // all of them are there
+        learn_many(contexts, rewards);
+    }
 
     virtual const RowStore& rows() const = 0;
     virtual double alpha() const = 0;

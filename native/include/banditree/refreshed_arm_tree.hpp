@@ -34,6 +34,8 @@ class RefreshedArmTree : public ArmTree {
     void set_kinds(const std::vector<Kind>& kinds) override { rows_.set_kinds(kinds); }
     void learn(std::span<const double> context, double reward) override;
     void learn_many(const Matrix& contexts, std::span<const double> rewards) override;
+    void restore(const Matrix& contexts, std::span<const double> rewards,
+                 std::size_t n_learned) override;
 
     const RowStore& rows() const override { return rows_; }
     // What the tree was pruned at when it was grown.

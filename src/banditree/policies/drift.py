@@ -21,8 +21,8 @@ from banditree.policies.rewards import RewardKind
 # An alarm is raised above it.
 LEVEL = 18.0
 
-# A rate above this one counts as this one, so that no single failure says too much: a policy that is
-# sure of an arm, and wrong in some contexts that it has not seen for long, is not in another world.
+# A rate above this one counts as this one, so that no single failure says too much: a policy that
+# is sure of an arm, and wrong in contexts not seen for long, is not in another world.
 _HIGHEST_RATE = 0.75
 
 # Of continuous rewards, a fall by a quarter of a standard deviation is looked for. A reward says no

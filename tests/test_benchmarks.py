@@ -260,3 +260,11 @@ def test_random_strings_cost_little(
     world = noise.World(feature, arms=3, numbers=0)
     found = noise.ratios(name, world, steps, seeds, columns=("200", "distinct"))
     assert max(found.values()) <= noise.WANTED
+
+
+def test_drift_is_judged():
+    judged = "TreeHeuristic, window"
+    done = run("drift.py", "--seeds", "1", "--tasks", "sports", "--policies", judged)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-2].startswith(judged)
+    assert done.stdout.splitlines()[-2].endswith(" ok")

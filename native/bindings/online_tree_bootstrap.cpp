@@ -72,6 +72,7 @@ void bind_online_tree_bootstrap(nb::module_& m) {
              "eligible"_a.noconvert(), "random"_a)
         .def("decide_many", &decide_many<OnlineTreeBootstrap>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
+        .def("keep_last", &keep_last<OnlineTreeBootstrap>, "counts"_a.noconvert())
         .def("restore", &restore<OnlineTreeBootstrap>, "arm"_a, "contexts"_a.noconvert(),
              "rewards"_a.noconvert(), "n_learned"_a)
         .def("predictions", &predictions, "arm"_a, "context"_a.noconvert())

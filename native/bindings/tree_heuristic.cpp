@@ -50,6 +50,7 @@ void bind_tree_heuristic(nb::module_& m) {
         .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def("freeze", &TreeHeuristic::freeze)
+        .def("keep_last", &keep_last<TreeHeuristic>, "counts"_a.noconvert())
         .def("restore", &restore<TreeHeuristic>, "arm"_a, "contexts"_a.noconvert(),
              "rewards"_a.noconvert(), "n_learned"_a)
         .def("tree", &tree, "arm"_a)

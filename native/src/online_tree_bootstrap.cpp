@@ -71,17 +71,23 @@ void OnlineTreeBootstrap::learn_beyond_window(std::uint32_t id, const Matrix& co
                                               std::span<const double> rewards) {
     const std::size_t due = window().last_due(arms_[id].rows.n_rows(), contexts.rows);
     append_rows(arms_[id].rows, part_of(contexts, 0, due), rewards.first(due));
-    if (due > 0) learn_window_only(id);
+    if (due > 0) keep_last(id, settings_.window);
     append_rows(arms_[id].rows, part_of(contexts, due, contexts.rows - due), rewards.subspan(due));
     count_rows(id);
 }
 
+void OnlineTreeBootstrap::keep_last(std::span<const std::int64_t> counts) {
+    rewards_.keep_last(counts);
+    for (std::uint32_t id = 0; id < arms_.size(); ++id)
+        keep_last(id, static_cast<std::size_t>(counts[id]));
+}
+
 // Each row keeps its coins, which depend on its number.
-void OnlineTreeBootstrap::learn_window_only(std::uint32_t id) {
-    const std::size_t first = window().excess(arms_[id].rows.n_rows());
-    const ArmRows last = rows_from(arms_[id].rows, first);
+void OnlineTreeBootstrap::keep_last(std::uint32_t id, std::size_t most) {
+    const std::size_t n_rows = arms_[id].rows.n_rows(), n = window().last(n_rows, most);
+    const ArmRows last = last_rows(arms_[id].rows, n);
     Arm arm = empty_arm();
-    arm.first = arms_[id].first + first;
+    arm.first = arms_[id].first + n_rows - n;
     arms_[id] = std::move(arm);
     take_rows(id, last.matrix(), last.rewards);
 }

@@ -70,7 +70,7 @@ void RefreshedArmTree::learn_beyond_window(const Matrix& contexts,
 }
 
 void RefreshedArmTree::learn_window_only() {
-    const ArmRows last = rows_from(rows_, window().excess(n_rows()));
+    const ArmRows last = last_rows(rows_, settings_.window);
     const std::vector<Kind> kinds = rows_.kinds();
     rows_ = RowStore(settings_.max_bins);
     rows_.set_kinds(kinds);
@@ -82,8 +82,9 @@ void RefreshedArmTree::learn_window_only() {
 void RefreshedArmTree::restore(const Matrix& contexts, std::span<const double> rewards,
                                std::size_t n_learned) {
     if (n_learned == contexts.rows) return learn_many(contexts, rewards);
-    take_rows(part_of(contexts, 0, settings_.window), rewards.first(settings_.window));
-    for (std::size_t i = settings_.window; i < contexts.rows; ++i)
+    const std::size_t inside = std::min(contexts.rows, settings_.window);
+    take_rows(part_of(contexts, 0, inside), rewards.first(inside));
+    for (std::size_t i = inside; i < contexts.rows; ++i)
         rows_.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
     count_rows();
 }

@@ -437,6 +437,12 @@ class TreeHeuristic:
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
     def freeze(self) -> FrozenTrees: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
     def restore(
         self,
         arm: int,
@@ -697,6 +703,12 @@ class TreeBootstrap:
         ],
     ) -> tuple[float, float, float]: ...
     def standing(self, arm: int) -> tuple[int, bool, float]: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
     def restore(
         self,
         arm: int,
@@ -754,6 +766,12 @@ class OnlineTreeBootstrap:
         ],
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
     def restore(
         self,
         arm: int,

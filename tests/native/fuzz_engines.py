@@ -176,7 +176,10 @@ class EnginePlayer(StrictPlayer):
             contexts = draw.mostly(draw.matrix(n, kept.contexts))
             arms = self.arms(kept, n)
             self.on_engine(kept, "learn_many", arms, contexts, draw.mostly(rewards))
-        if self.draw.chance(0.05):
+        if draw.chance(0.05):
+            counts = draw.mostly(draw.numpy.integers(0, 50, kept.thing.n_arms), 0.1)
+            self.on_engine(kept, "keep_last", counts)
+        if draw.chance(0.05):
             self.pool["engine"].remove(kept)  # those that live long are slow
 
     def decides(self, kept: Kept) -> None:

@@ -42,6 +42,9 @@ class OnlineTreeBootstrap {
     void learn(std::uint32_t arm, std::span<const double> context, double reward);
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
+    // Becomes what it would be had each arm learned only so many of its rows that count, the last
+    // ones, each with the coins that it came with.
+    void keep_last(std::span<const std::int64_t> counts);
     // Gives an arm without rows those that another one has kept of all that it has learned.
     void restore(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards,
                  std::size_t n_learned);
@@ -110,7 +113,7 @@ class OnlineTreeBootstrap {
     void take_rows(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards);
     void learn_beyond_window(std::uint32_t arm, const Matrix& contexts,
                              std::span<const double> rewards);
-    void learn_window_only(std::uint32_t arm);
+    void keep_last(std::uint32_t arm, std::size_t most);
     Arm empty_arm() const;
     Plan plan(const Arm& arm, std::size_t first) const;
     void toss_coins(std::uint32_t arm, std::size_t n_rows);

@@ -28,6 +28,10 @@ struct RowWindow {
     std::size_t excess(std::size_t n_rows) const {
         return size > 0 && n_rows > size + beside ? n_rows - size - beside : 0;
     }
+    // How many of the last rows count, of no more than so many.
+    std::size_t last(std::size_t n_rows, std::size_t most) const {
+        return std::min(most, n_rows - excess(n_rows) - std::min(beside, n_rows));
+    }
     // Of so many rows that come once the window is full, the one after which it is last learned
     // alone, counted from 1; 0 if that is not due.
     std::size_t last_due(std::size_t n_rows, std::size_t n_more) const {
@@ -36,8 +40,8 @@ struct RowWindow {
     }
     // Whether an arm of this window can have so many rows, having learned so many.
     bool allows(std::size_t n_rows, std::size_t n_learned) const {
-        if (n_rows == n_learned) return size == 0 || excess(n_rows) < step();
-        return size > 0 && n_rows >= size + beside && n_learned > n_rows && excess(n_rows) < step();
+        if (size == 0) return n_rows == n_learned;
+        return n_rows <= n_learned && excess(n_rows) < step();
     }
 
  private:
@@ -48,11 +52,11 @@ inline Matrix part_of(const Matrix& matrix, std::size_t first, std::size_t n) {
     return {matrix.data + first * matrix.columns, n, matrix.columns};
 }
 
-// The rows of a store from one on.
-inline ArmRows rows_from(const RowStore& store, std::size_t first) {
+// The last rows of a store.
+inline ArmRows last_rows(const RowStore& store, std::size_t n) {
     ArmRows rows;
     rows.n_features = store.kinds().size();
-    for (std::size_t row = first; row < store.n_rows(); ++row) {
+    for (std::size_t row = store.n_rows() - n; row < store.n_rows(); ++row) {
         for (std::uint32_t f = 0; f < rows.n_features; ++f)
             rows.contexts.push_back(store.value(f, static_cast<std::uint32_t>(row)));
         rows.rewards.push_back(store.reward(row));

@@ -30,6 +30,9 @@ class TreeHeuristic {
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
 
+    // Becomes what it would be had each arm learned only so many of its rows that count, the last
+    // ones.
+    void keep_last(std::span<const std::int64_t> counts);
     // Gives an arm without rows those that another one has kept of all that it has learned.
     void restore(std::uint32_t arm, const Matrix& contexts, std::span<const double> rewards,
                  std::size_t n_learned);
@@ -53,6 +56,8 @@ class TreeHeuristic {
     void read(ByteReader& in);
 
  private:
+    std::unique_ptr<ArmTree> empty_arm() const;
+
     ArmTreeSettings settings_;
     Posterior posterior_;
     std::vector<Kind> kinds_;

@@ -49,7 +49,8 @@ class OnlineTreeBootstrap(TreePolicy[A]):
     window
         Only so many observations of each arm, the last ones, count, and no others are stored. None:
         all count. An observation that falls out of the window leaves the counts at once; all trees
-        of the arm are grown anew each time a share `refresh` of the window is new.
+        of the arm are grown anew each time a share `refresh` of the window is new. What came before
+        a change of what arms pay is forgotten too (see `changes`).
     prior
         S0 and F0, the successes and failures that every leaf starts with. Continuous
         rewards have none: any other than (1, 1) is refused.

@@ -53,6 +53,7 @@ class TreeHeuristic(TreePolicy[A]):
         Only so many observations of each arm, the last ones, count, so that the policy follows a
         world that changes, and its memory stays bounded. None: all count. An observation that
         falls out of the window leaves the counts at once, and the trees when they are grown anew.
+        What came before a change of what arms pay is forgotten too (see `changes`).
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 

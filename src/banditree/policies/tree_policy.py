@@ -99,6 +99,9 @@ class TreePolicy(Policy[A]):
     def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
         self._core.learn_many(arms, rows, rewards)
 
+    def _keep_last(self, counts: Indices) -> None:
+        self._core.keep_last(counts)
+
     def _is_untried(self, arm: int) -> bool:
         return bool(self._core.n_rows(arm) == 0)
 

@@ -123,7 +123,7 @@ std::optional<Feature> encode_two_valued(std::span<const double> column, bool bi
     feature.binned = binned;
     feature.n_codes = 2;
     feature.values = binned ? std::vector{midpoint_below(low, high)} : std::vector{low, high};
-    feature.codes.adopt(std::move(codes));
+    feature.codes.adopt(codes);
     return feature;
 }
 
@@ -181,13 +181,18 @@ void copy_columns(const Matrix& matrix, std::span<const std::uint32_t> rows, std
 
 void CodeColumn::widen_for(std::uint32_t code) {
     const auto copy_into = [&](auto wide) {
-        std::visit([&](const auto& narrow) { wide.assign(narrow.begin(), narrow.end()); }, cells_);
+        std::visit(
+            [&](const auto& narrow) {
+                wide.reserve(tight_capacity(narrow.size()));
+                for (const auto code : narrow) wide.push_back(code);
+            },
+            cells_);
         cells_ = std::move(wide);
     };
     if (cells_.index() == 0 && code > std::numeric_limits<std::uint8_t>::max())
-        copy_into(std::vector<std::uint16_t>());
+        copy_into(Cells<std::uint16_t>());
     if (cells_.index() == 1 && code > std::numeric_limits<std::uint16_t>::max())
-        copy_into(std::vector<std::uint32_t>());
+        copy_into(Cells<std::uint32_t>());
 }
 
 void CodeColumn::push(std::uint32_t code) {
@@ -195,27 +200,33 @@ void CodeColumn::push(std::uint32_t code) {
     std::visit(
         [code](auto& cells) {
             using Cell = typename std::decay_t<decltype(cells)>::value_type;
-            push_tight(cells, static_cast<Cell>(code));
+            cells.push_back(static_cast<Cell>(code));
         },
         cells_);
 }
 
 void CodeColumn::assign(std::span<const std::uint32_t> codes, std::uint32_t largest) {
-    cells_ = std::vector<std::uint8_t>();
+    cells_ = Cells<std::uint8_t>();
     widen_for(largest);
-    std::visit([codes](auto& cells) { cells.assign(codes.begin(), codes.end()); }, cells_);
+    std::visit(
+        [codes](auto& cells) {
+            using Cell = typename std::decay_t<decltype(cells)>::value_type;
+            cells.reserve(codes.size());
+            for (const std::uint32_t code : codes) cells.push_back(static_cast<Cell>(code));
+        },
+        cells_);
 }
 
 void CodeColumn::assign(std::span<const std::uint32_t> slots,
                         std::span<const std::uint32_t> code_of, std::uint32_t largest) {
-    cells_ = std::vector<std::uint8_t>();
+    cells_ = Cells<std::uint8_t>();
     widen_for(largest);
     std::visit(
         [&](auto& cells) {
             using Cell = typename std::decay_t<decltype(cells)>::value_type;
-            cells.resize(slots.size());
-            for (std::size_t i = 0; i < slots.size(); ++i)
-                cells[i] = static_cast<Cell>(code_of[slots[i]]);
+            cells.reserve(slots.size());
+            for (const std::uint32_t slot : slots)
+                cells.push_back(static_cast<Cell>(code_of[slot]));
         },
         cells_);
 }
@@ -255,6 +266,13 @@ std::uint32_t Feature::code_of(double value) const {
     return edges_below(values, value) + 1;
 }
 
+std::uint32_t Feature::push(double value) {
+    const std::uint32_t code = code_of(value);
+    n_codes = std::max(n_codes, code);
+    codes.push(code);
+    return code;
+}
+
 double Feature::value_of(std::uint32_t code) const {
     if (code == 0) return std::numeric_limits<double>::quiet_NaN();
     if (kind == Kind::category) return code - 1;
@@ -271,6 +289,7 @@ void Flags::build(const std::vector<Feature>& features, std::size_t n_first, std
     blocks_.clear();
     bit_of_.assign(features.size(), kNone);
     set_code_.assign(features.size(), 0);
+    std::vector<std::vector<std::uint64_t>> words;
     std::int32_t n_bits = 0;
     for (std::uint32_t f = 0; f < features.size(); ++f) {
         const CodeColumn& codes = features[f].codes;
@@ -279,14 +298,19 @@ void Flags::build(const std::vector<Feature>& features, std::size_t n_first, std
         // A category may have come to further codes since.
         if (features[f].kind == Kind::category ? twos == 0 : features[f].n_codes != 2) continue;
         if (codes.count(1, n_first) + twos != n_first) continue;
-        if (n_bits % 64 == 0) blocks_.push_back({std::vector<std::uint64_t>(n_rows, 0), {}});
+        if (n_bits % 64 == 0) {
+            blocks_.emplace_back();
+            words.emplace_back(n_rows, 0);
+        }
         Block& block = blocks_.back();
         set_code_[f] = 2 * twos <= n_first ? 2 : 1;
-        codes.set_bits(set_code_[f], n_bits % 64, block.words);
+        codes.set_bits(set_code_[f], n_bits % 64, words.back());
         block.features.push_back(f);
         if (features[f].n_codes == 2 && codes.count(0, n_rows) == 0) bit_of_[f] = n_bits;
         ++n_bits;
     }
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+        blocks_[i].words = Cells<std::uint64_t>(words[i]);
 }
 
 void Flags::push(const std::vector<Feature>& features, std::span<const std::uint32_t> codes) {
@@ -297,7 +321,7 @@ void Flags::push(const std::vector<Feature>& features, std::span<const std::uint
             if (codes[f] == 0 || features[f].n_codes != 2) bit_of_[f] = kNone;
             word |= static_cast<std::uint64_t>(codes[f] == set_code_[f]) << bit;
         }
-        push_tight(block.words, word);
+        block.words.push_back(word);
     }
 }
 
@@ -310,7 +334,7 @@ std::size_t Flags::bytes() const {
 }
 
 void Dataset::push_reward(double reward) {
-    push_tight(y, reward - offset);
+    y.push_back(reward - offset);
     binary &= y.back() == 0 || y.back() == 1;
 }
 

@@ -20,19 +20,21 @@ bool HalvedArm::is_due() const {
 }
 
 std::unique_ptr<HalvedArm> HalvedArm::cutting() const {
-    HalvedArmSettings settings = settings_;
-    settings.beside = 0;  // there, what is due is grown at once
-    auto copy = std::make_unique<HalvedArm>(settings, coins_, rows_.kinds());
+    auto copy = std::make_unique<HalvedArm>(settings_, coins_, rows_.kinds());
     copy->rows_ = rows_;
     copy->members_ = members_;
     copy->price_ = price_;
     copy->first_ = first_;
-    for (std::uint32_t i = 0; i < settings.n_replicas; ++i)
+    copy->forgotten_ = forgotten_;
+    copy->counted_ = counted_;
+    copy->offset_ = offset_;
+    for (std::uint32_t i = 0; i < settings_.n_replicas; ++i)
         copy->replicas_[i].grown_at = replicas_[i].grown_at;
     return copy;
 }
 
 void HalvedArm::catch_up() {
+    settings_.beside = 0;  // here, what is due is grown at once
     const RowStore all = rows_;
     const std::size_t n = all.n_rows(), surplus = window().surplus(n);
     if (surplus > 0) {
@@ -53,6 +55,7 @@ void HalvedArm::catch_up_with_plan(const RowStore& all, const Plan& plan) {
     points.insert(points.end(), plan.growths.begin(), plan.growths.end());
     std::sort(points.begin(), points.end());
     points.erase(std::unique(points.begin(), points.end()), points.end());
+    forgotten_ = counted_ = 0;  // nothing is counted before all has been grown
     for (const std::size_t n : points) {
         if (n == 0) continue;
         rows_ = all.first(n);
@@ -70,7 +73,7 @@ void HalvedArm::catch_up_with_plan(const RowStore& all, const Plan& plan) {
 void HalvedArm::plant(HalvedArm&& grown) {
     grown.rows_.set_kinds(rows_.kinds());
     if (grown.first_ != first_) {
-        const ArmRows since = rows_from(rows_, grown.first_ - first_ + grown.rows_.n_rows());
+        const ArmRows since = rows_from(rows_, rows_.n_rows() - n_since(grown));
         append_rows(grown.rows_, since.matrix(), since.rewards);
         grown.settings_ = settings_;
         *this = std::move(grown);

@@ -13,9 +13,7 @@ bool RefreshedArmTree::is_due() const {
 }
 
 std::unique_ptr<ArmTree> RefreshedArmTree::cutting() const {
-    ArmTreeSettings settings = settings_;
-    settings.beside = 0;  // there, what is due is grown at once
-    auto copy = std::make_unique<RefreshedArmTree>(settings);
+    auto copy = std::make_unique<RefreshedArmTree>(settings_);
     copy->rows_ = rows_;
     copy->refreshes_ = refreshes_;
     copy->price_ = price_;
@@ -24,6 +22,7 @@ std::unique_ptr<ArmTree> RefreshedArmTree::cutting() const {
 }
 
 void RefreshedArmTree::catch_up() {
+    settings_.beside = 0;  // here, what is due is grown at once
     const RowStore all = rows_;
     dropped_ = window().surplus(all.n_rows());
     if (dropped_ > 0) {
@@ -45,11 +44,16 @@ void RefreshedArmTree::catch_up() {
     count_rows();
 }
 
+std::size_t RefreshedArmTree::n_since(const ArmTree& grown) const {
+    return n_rows() - static_cast<const RefreshedArmTree&>(grown).dropped_ - grown.n_rows();
+}
+
 void RefreshedArmTree::plant(ArmTree&& other) {
     auto& grown = static_cast<RefreshedArmTree&>(other);
     grown.rows_.set_kinds(rows_.kinds());
-    if (grown.dropped_ > 0) {
-        const ArmRows since = rows_from(rows_, grown.dropped_ + grown.n_rows());
+    dropped_ = grown.dropped_;
+    if (dropped_ > 0) {
+        const ArmRows since = rows_from(rows_, n_rows() - n_since(grown));
         append_rows(grown.rows_, since.matrix(), since.rewards);
         rows_ = std::move(grown.rows_);
     } else {

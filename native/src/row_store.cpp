@@ -199,9 +199,11 @@ void RowStore::renew_bins() {
         Feature renewed = encode_column(columns_[f].first(renewed_at_), Kind::number, max_bins_);
         if (renewed_at_ < n_rows())
             renewed = encode_column_on(columns_[f].first(n_rows()), std::move(renewed.values));
+        renewed.codes.leave_room();
         data_.features[f] = std::move(renewed);
     }
     data_.flags.build(data_.features, renewed_at_, n_rows());
+    data_.flags.leave_room();
 }
 
 double RowStore::key(std::uint32_t feature, std::uint32_t row) const {

@@ -47,11 +47,12 @@ class ArmTree {
     }
 
     // Growing beside (see Gardener): whether a tree is due that `learn` has not grown; a copy to
-    // grow it on; to become, there, what the tree would be had it been grown when it was due; and
-    // to take that over, whatever has been learned meanwhile.
+    // grow it on; to become, there, what the tree would be had it been grown when it was due; how
+    // many rows have been learned since; and to take over what was grown and count these.
     virtual bool is_due() const { return false; }
     virtual std::unique_ptr<ArmTree> cutting() const { return nullptr; }
     virtual void catch_up() {}
+    virtual std::size_t n_since(const ArmTree& grown) const { return n_rows() - grown.n_rows(); }
     virtual void plant(ArmTree&& grown) { (void)grown; }
 
     virtual const RowStore& rows() const = 0;

@@ -32,6 +32,10 @@ class CodeColumn {
     std::size_t count(std::uint32_t code, std::size_t n_first) const;
     // Sets the bit in the words of the rows that have the code.
     void set_bits(std::uint32_t code, std::uint32_t bit, std::vector<std::uint64_t>& words) const;
+    // So that appending to many columns does not move them all at once.
+    void leave_room() {
+        std::visit([](auto& cells) { cells.reserve(tight_capacity(cells.size())); }, cells_);
+    }
     std::uint32_t at(std::size_t row) const;
     std::size_t bytes() const;
     const auto& cells() const { return cells_; }
@@ -81,6 +85,9 @@ class Flags {
     void push(const std::vector<Feature>& features, std::span<const std::uint32_t> codes);
     void drop_first(std::size_t n) {
         for (Block& block : blocks_) block.words.drop_first(n);
+    }
+    void leave_room() {
+        for (Block& block : blocks_) block.words.reserve(tight_capacity(block.words.size()));
     }
     // Bit number of a feature (64 a block), or kNone.
     std::int32_t bit_of(std::uint32_t feature) const {

@@ -1,8 +1,10 @@
 // Grows the trees of an engine's arms beside it, one arm at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -11,11 +13,15 @@
 namespace banditree {
 
 // Of a garden it asks n_arms(), is_due(arm), cutting(arm) (a pointer to a copy of an arm, on which
-// catch_up() grows what is due) and plant(arm, copy). An arm that is due and has to wait for its
-// turn is copied when that comes, with all that it has learned until then.
+// catch_up() grows what is due), n_since(arm, copy) (how many rows have come since it was copied)
+// and plant(arm, copy). An arm that is due and has to wait for its turn is copied when that comes,
+// with all that it has learned until then.
 template <class Cutting>
 class Gardener {
  public:
+    // Where more rows have come than `most` while trees grew, these are taken in beside too.
+    explicit Gardener(std::size_t most) : most_(most) {}
+
     // To be called once an arm has learned: plants what has been grown, and begins what is due.
     template <class Garden>
     void tend(Garden& garden, std::uint32_t arm) {
@@ -47,6 +53,7 @@ class Gardener {
     template <class Garden>
     void begin(Garden& garden, std::uint32_t arm) {
         arm_ = arm;
+        n_since_ = std::numeric_limits<std::size_t>::max();
         attempt([&] {
             beside_.start([copy = garden.cutting(arm)]() mutable {
                 copy->catch_up();
@@ -56,7 +63,23 @@ class Gardener {
     }
     template <class Garden>
     void plant(Garden& garden) {
-        attempt([&] { garden.plant(arm_, std::move(*beside_.take())); });
+        attempt([&] {
+            std::unique_ptr<Cutting> grown = beside_.take();
+            const std::size_t n_since = garden.n_since(arm_, *grown);
+            if (n_since > most_ && n_since < n_since_ / 2)
+                follow_up(garden, std::move(grown), n_since);
+            else
+                garden.plant(arm_, std::move(*grown));
+        });
+    }
+    // Plants what has been grown in a new copy, beside.
+    template <class Garden>
+    void follow_up(Garden& garden, std::unique_ptr<Cutting> grown, std::size_t n_since) {
+        n_since_ = n_since;
+        beside_.start([copy = garden.cutting(arm_), grown = std::move(grown)]() mutable {
+            copy->plant(std::move(*grown));
+            return std::move(copy);
+        });
     }
     // Learning has taken place, and must not fail for what may as well be done later.
     template <class Step>
@@ -69,7 +92,9 @@ class Gardener {
     }
 
     Beside<std::unique_ptr<Cutting>> beside_;
+    std::size_t most_;
     std::uint32_t arm_ = 0;  // whose turn it was last
+    std::size_t n_since_ = 0;
     std::exception_ptr failure_;
 };
 

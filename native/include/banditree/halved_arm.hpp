@@ -43,6 +43,7 @@ class HalvedArm {
     bool is_due() const;
     std::unique_ptr<HalvedArm> cutting() const;
     void catch_up();
+    std::size_t n_since(const HalvedArm& grown) const { return n_learned() - grown.n_learned(); }
     void plant(HalvedArm&& grown);
 
     // Whether no replica has a row that counts.

@@ -24,7 +24,7 @@ class OnlineTreeBootstrap {
     };
 
     explicit OnlineTreeBootstrap(const Settings& settings)
-        : settings_(settings), rewards_(settings.window) {}
+        : settings_(settings), rewards_(settings.window), gardener_(10 * settings.beside) {}
     OnlineTreeBootstrap(const OnlineTreeBootstrap&) = delete;
     OnlineTreeBootstrap& operator=(const OnlineTreeBootstrap&) = delete;
 
@@ -75,6 +75,9 @@ class OnlineTreeBootstrap {
     friend class Gardener<HalvedArm>;
     bool is_due(std::uint32_t arm) const { return arms_[arm].is_due(); }
     std::unique_ptr<HalvedArm> cutting(std::uint32_t arm) const { return arms_[arm].cutting(); }
+    std::size_t n_since(std::uint32_t arm, const HalvedArm& grown) const {
+        return arms_[arm].n_since(grown);
+    }
     void plant(std::uint32_t arm, HalvedArm&& grown) { arms_[arm].plant(std::move(grown)); }
 
     Settings settings_;

@@ -42,6 +42,7 @@ class RefreshedArmTree : public ArmTree {
     bool is_due() const override;
     std::unique_ptr<ArmTree> cutting() const override;
     void catch_up() override;
+    std::size_t n_since(const ArmTree& grown) const override;
     void plant(ArmTree&& grown) override;
 
     const RowStore& rows() const override { return rows_; }

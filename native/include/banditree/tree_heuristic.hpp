@@ -20,7 +20,10 @@ namespace banditree {
 class TreeHeuristic {
  public:
     TreeHeuristic(const ArmTreeSettings& settings, const Posterior& posterior)
-        : settings_(settings), posterior_(posterior), rewards_(settings.window) {}
+        : settings_(settings),
+          posterior_(posterior),
+          rewards_(settings.window),
+          gardener_(10 * settings.beside) {}
     TreeHeuristic(const TreeHeuristic&) = delete;
     TreeHeuristic& operator=(const TreeHeuristic&) = delete;
 
@@ -62,6 +65,9 @@ class TreeHeuristic {
     friend class Gardener<ArmTree>;
     bool is_due(std::uint32_t arm) const { return arms_[arm]->is_due(); }
     std::unique_ptr<ArmTree> cutting(std::uint32_t arm) const { return arms_[arm]->cutting(); }
+    std::size_t n_since(std::uint32_t arm, const ArmTree& grown) const {
+        return arms_[arm]->n_since(grown);
+    }
     void plant(std::uint32_t arm, ArmTree&& grown) { arms_[arm]->plant(std::move(grown)); }
 
     ArmTreeSettings settings_;

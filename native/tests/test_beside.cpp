@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "banditree/beside.hpp"
+#include "banditree/cells.hpp"
 #include "banditree/online_tree_bootstrap.hpp"
 #include "banditree/tree_heuristic.hpp"
 #include "check.hpp"
@@ -112,6 +113,24 @@ ArmTreeSettings tree_settings(std::size_t window, std::uint32_t max_bins, double
 }
 
 }  // namespace
+
+TEST(cells_are_shared_and_grow_apart) {
+    Cells<int> cells;
+    for (int i = 0; i < 20; ++i) cells.push_back(i);
+    cells.reserve(40);
+    Cells<int> copy = cells;
+    CHECK(copy.data() == cells.data());
+    cells.push_back(20);
+    CHECK(copy.data() == cells.data() && copy.size() == 20);
+    copy.push_back(99);
+    CHECK(cells[20] == 20 && copy[20] == 99 && copy[19] == 19);
+    Cells<int> first = cells;
+    first.keep_first(3);
+    first.push_back(77);
+    CHECK(first.size() == 4 && first[3] == 77 && cells[3] == 3);
+    cells.drop_first(20);
+    CHECK(cells.size() == 1 && cells[0] == 20 && copy.size() == 21);
+}
 
 TEST(work_is_done_beside) {
     Beside<std::vector<int>> beside;

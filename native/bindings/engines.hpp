@@ -207,6 +207,23 @@ void load(Engine& engine, const ByteArray& state) {
     engine.read(in);
 }
 
+// What engines offer that grow trees beside.
+template <class Engine>
+void bind_growing_beside(nanobind::class_<Engine>& bound) {
+    bound
+        .def("tend", &Engine::tend,
+             "Plants trees that have been grown beside, and begins those that are due; returns "
+             "whether any are being grown.")
+        .def(
+            "wait",
+            [](Engine& engine) {
+                const auto waiting = engine.waiting();
+                nanobind::gil_scoped_release others_may_run;
+                waiting.wait();
+            },
+            "Waits for the trees that are being grown.");
+}
+
 // What engines offer whose leaves say what is known of an arm.
 template <class Engine>
 void bind_leaves(nanobind::class_<Engine>& bound) {

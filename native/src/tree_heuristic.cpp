@@ -26,6 +26,13 @@ void TreeHeuristic::set_kinds(const std::vector<Kind>& kinds) {
 void TreeHeuristic::learn(std::uint32_t arm, std::span<const double> context, double reward) {
     rewards_.add(arm, reward);
     arms_[arm]->learn(context, reward);
+    gardener_.tend(*this, arm);
+}
+
+bool TreeHeuristic::tend() {
+    gardener_.tend_all(*this);
+    gardener_.check();
+    return gardener_.is_busy();
 }
 
 void TreeHeuristic::restore(std::uint32_t arm, const Matrix& contexts,
@@ -35,6 +42,7 @@ void TreeHeuristic::restore(std::uint32_t arm, const Matrix& contexts,
 }
 
 void TreeHeuristic::keep_last(std::span<const std::int64_t> counts) {
+    gardener_.abandon();
     rewards_.keep_last(counts);
     for (std::size_t i = 0; i < arms_.size(); ++i) {
         const RowStore& rows = arms_[i]->rows();
@@ -52,6 +60,7 @@ void TreeHeuristic::learn_many(ArmIndices arms, const Matrix& contexts,
     const auto by_arm = rows_by_arm(arms_.size(), arms, contexts, rewards);
     for (std::size_t arm = 0; arm < arms_.size(); ++arm)
         arms_[arm]->learn_many(by_arm[arm].matrix(), by_arm[arm].rewards);
+    gardener_.tend_all(*this);
 }
 
 std::uint32_t TreeHeuristic::decide(const double* context, ArmIndices eligible, Rng& rng) const {

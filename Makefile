@@ -107,6 +107,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/long_life.py
+	$(BIN)/python benchmarks/snapshots.py
 	$(BIN)/python benchmarks/peers.py
 
 regret: $(INSTALLED)

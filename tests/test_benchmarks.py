@@ -80,6 +80,13 @@ def test_long_life_in_a_quick_version():
     assert "too few steps to be judged" in done.stdout
 
 
+def test_snapshots_in_a_quick_version():
+    done = run("snapshots.py", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "2,000 rows; " in done.stdout
+    assert "too few rows to be judged" in done.stdout
+
+
 def test_figures_are_judged_by_their_limits():
     code = """
 from report import Limited, judged
@@ -253,3 +260,11 @@ def test_random_strings_cost_little(
     world = noise.World(feature, arms=3, numbers=0)
     found = noise.ratios(name, world, steps, seeds, columns=("200", "distinct"))
     assert max(found.values()) <= noise.WANTED
+
+
+def test_drift_is_judged():
+    judged = "TreeHeuristic, window"
+    done = run("drift.py", "--seeds", "1", "--tasks", "sports", "--policies", judged)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-2].startswith(judged)
+    assert done.stdout.splitlines()[-2].endswith(" ok")

@@ -144,6 +144,18 @@ auto evidence(const Engine& engine, const DoubleArray& context, const IntArray& 
     return banditree::to_numpy(std::move(values), 3, arms.size());
 }
 
+// Of engines that can have a window.
+template <class Engine>
+void keep_last(Engine& engine, const IntArray& counts) {
+    check_aligned(counts.data());
+    check_length(counts.shape(0), engine.n_arms(), "counts");
+    const std::span<const std::int64_t> each(counts.data(), counts.shape(0));
+    if (std::any_of(each.begin(), each.end(), [](std::int64_t count) { return count < 0; }))
+        throw std::invalid_argument("counts must not be negative");
+    if (engine.window().size == 0) throw std::invalid_argument("the engine has no window");
+    engine.keep_last(each);
+}
+
 // Of engines whose arms may keep the last rows only.
 template <class Engine>
 void restore(Engine& engine, std::int64_t arm, const DoubleMatrix& contexts,
@@ -193,6 +205,23 @@ template <class Engine>
 void load(Engine& engine, const ByteArray& state) {
     banditree::ByteReader in({state.data(), state.shape(0)});
     engine.read(in);
+}
+
+// What engines offer that grow trees beside.
+template <class Engine>
+void bind_growing_beside(nanobind::class_<Engine>& bound) {
+    bound
+        .def("tend", &Engine::tend,
+             "Plants trees that have been grown beside, and begins those that are due; returns "
+             "whether any are being grown.")
+        .def(
+            "wait",
+            [](Engine& engine) {
+                const auto waiting = engine.waiting();
+                nanobind::gil_scoped_release others_may_run;
+                waiting.wait();
+            },
+            "Waits for the trees that are being grown.");
 }
 
 // What engines offer whose leaves say what is known of an arm.

@@ -96,6 +96,13 @@ std::size_t as_window(std::optional<std::int64_t> window) {
     return static_cast<std::size_t>(window.value_or(0));
 }
 
+std::size_t as_beside(std::optional<std::int64_t> beside, double refresh) {
+    if (beside && *beside < 1) throw std::invalid_argument("beside must be at least 1");
+    if (beside && refresh == 0)
+        throw std::invalid_argument("trees of every row cannot be grown beside");
+    return static_cast<std::size_t>(beside.value_or(0));
+}
+
 double as_share(double share, const char* what) {
     if (!(share >= 0 && share <= 1))
         throw std::invalid_argument(std::string(what) + " must be between 0 and 1");

@@ -33,6 +33,8 @@ std::uint32_t as_folds(std::int64_t folds);
 double as_share(double share, const char* what);
 // 0 for none.
 std::size_t as_window(std::optional<std::int64_t> window);
+// From how many rows on trees are grown beside, of trees that are grown anew per share.
+std::size_t as_beside(std::optional<std::int64_t> beside, double refresh);
 std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins);
 
 // Values must be finite or NaN; categories whole numbers from 0. Throws std::invalid_argument.

@@ -18,7 +18,7 @@ void construct(OnlineTreeBootstrap* self, std::int64_t min_split, std::int64_t m
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
                bool adjusted, std::int64_t folds, bool binary, double successes, double failures,
                std::int64_t replicas, double refresh, std::optional<std::int64_t> window,
-               std::uint64_t seed) {
+               std::optional<std::int64_t> beside, std::uint64_t seed) {
     if (!(successes > 0) || !(failures > 0))
         throw std::invalid_argument("the prior must be positive");
     if (replicas < 1 || replicas > 1'000'000)
@@ -26,6 +26,7 @@ void construct(OnlineTreeBootstrap* self, std::int64_t min_split, std::int64_t m
     OnlineTreeBootstrap::Settings settings;
     settings.refresh = as_share(refresh, "refresh");
     settings.window = as_window(window);
+    settings.beside = as_beside(beside, refresh);
     settings.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
     settings.max_bins = as_max_bins(max_bins);
     settings.n_folds = as_folds(folds);
@@ -67,11 +68,12 @@ void bind_online_tree_bootstrap(nb::module_& m) {
     bound
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
              "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "successes"_a, "failures"_a,
-             "replicas"_a, "refresh"_a, "window"_a.none(), "seed"_a)
+             "replicas"_a, "refresh"_a, "window"_a.none(), "beside"_a.none(), "seed"_a)
         .def("decide", &decide<OnlineTreeBootstrap>, "context"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def("decide_many", &decide_many<OnlineTreeBootstrap>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
+        .def("keep_last", &keep_last<OnlineTreeBootstrap>, "counts"_a.noconvert())
         .def("restore", &restore<OnlineTreeBootstrap>, "arm"_a, "contexts"_a.noconvert(),
              "rewards"_a.noconvert(), "n_learned"_a)
         .def("predictions", &predictions, "arm"_a, "context"_a.noconvert())
@@ -84,5 +86,6 @@ void bind_online_tree_bootstrap(nb::module_& m) {
             },
             "arm"_a)
         .def("members", &members, "arm"_a, "row"_a);
+    bind_growing_beside(bound);
     bind_engine(bound);
 }

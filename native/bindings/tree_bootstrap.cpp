@@ -133,6 +133,7 @@ void bind_parts(nb::class_<TreeBootstrap>& bound) {
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def("standing", &standing, "arm"_a)
+        .def("keep_last", &keep_last<TreeBootstrap>, "counts"_a.noconvert())
         .def("restore", &restore, "arm"_a, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
              "standing"_a)
         .def(

@@ -4,12 +4,19 @@
 #include <utility>
 #include <vector>
 
+#include "banditree/halved_arm.hpp"
 #include "banditree/live_arm_tree.hpp"
 #include "banditree/refreshed_arm_tree.hpp"
 
 namespace banditree {
 
 using Reader = ByteReader;
+
+namespace {
+
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 62;  // that an arm can have learned
+
+}  // namespace
 
 bool Spread::is_sound() const {
     return std::isfinite(n) && n >= 0 && std::isfinite(mean) && std::isfinite(squared_error) &&
@@ -62,6 +69,43 @@ void RefreshedArmTree::read(ByteReader& in) {
     offset_ = offset();
     Reader::require(tree_.is_planted() == (n_rows() > 0));
     Reader::require(tree_.n_counted() == counted_ - forgotten_);
+}
+
+void HalvedArm::write(ByteWriter& out) const {
+    rows_.write(out);
+    out.put<std::uint64_t>(first_);
+    price_.write(out);
+    out.put<std::uint64_t>(replicas_.size());
+    for (const Replica& replica : replicas_) {
+        out.put<std::uint64_t>(replica.grown_at);
+        replica.tree.write(out);
+    }
+}
+
+// Who takes which row follows from the coins.
+void HalvedArm::read(ByteReader& in) {
+    rows_ = RowStore::read(in, settings_.max_bins);
+    first_ = static_cast<std::size_t>(in.between<std::uint64_t>(0, kMostRows));
+    price_ = LeafPrice::read(in, rows_.n_rows());
+    forgotten_ = window().excess(rows_.n_rows());
+    counted_ = rows_.n_rows();
+    offset_ = rows_.data().offset;
+    toss_coins(counted_);
+    Reader::require(in.length(1) == settings_.n_replicas);
+    for (std::uint32_t i = 0; i < settings_.n_replicas; ++i) read_replica(in, i);
+}
+
+void HalvedArm::read_replica(ByteReader& in, std::uint32_t i) {
+    Replica& replica = replicas_[i];
+    std::size_t taken = 0;
+    for (std::size_t row = 0; row < counted_; ++row) {
+        taken += takes(i, row);
+        replica.n_rows += row >= forgotten_ && takes(i, row);
+    }
+    replica.grown_at = static_cast<std::size_t>(in.between<std::uint64_t>(taken > 0, taken));
+    replica.tree = CountedTree::read(in, rows_);
+    Reader::require(replica.tree.is_planted() == (taken > 0));
+    Reader::require(replica.tree.n_counted() == replica.n_rows);
 }
 
 void LiveArmTree::write(ByteWriter& out) const {

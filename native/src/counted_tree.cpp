@@ -27,6 +27,13 @@ void CountedTree::uncount(const RowStore& rows, std::uint32_t row) {
          [&](std::size_t node) { moments_[node].remove(weight, y); });
 }
 
+void CountedTree::lower_offset(double by) {
+    for (Moments& moments : moments_) {
+        moments.wyy += by * (2 * moments.wy + by * moments.w);
+        moments.wy += by * moments.w;
+    }
+}
+
 const Moments& CountedTree::leaf(const double* context) const {
     std::size_t leaf = 0;
     walk([&](std::int32_t feature) { return context[feature]; },

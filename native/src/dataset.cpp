@@ -123,7 +123,7 @@ std::optional<Feature> encode_two_valued(std::span<const double> column, bool bi
     feature.binned = binned;
     feature.n_codes = 2;
     feature.values = binned ? std::vector{midpoint_below(low, high)} : std::vector{low, high};
-    feature.codes.adopt(std::move(codes));
+    feature.codes.adopt(codes);
     return feature;
 }
 
@@ -179,80 +179,17 @@ void copy_columns(const Matrix& matrix, std::span<const std::uint32_t> rows, std
 
 }  // namespace
 
-void CodeColumn::widen_for(std::uint32_t code) {
-    const auto copy_into = [&](auto wide) {
-        std::visit([&](const auto& narrow) { wide.assign(narrow.begin(), narrow.end()); }, cells_);
-        cells_ = std::move(wide);
-    };
-    if (cells_.index() == 0 && code > std::numeric_limits<std::uint8_t>::max())
-        copy_into(std::vector<std::uint16_t>());
-    if (cells_.index() == 1 && code > std::numeric_limits<std::uint16_t>::max())
-        copy_into(std::vector<std::uint32_t>());
-}
-
-void CodeColumn::push(std::uint32_t code) {
-    widen_for(code);
-    std::visit(
-        [code](auto& cells) {
-            using Cell = typename std::decay_t<decltype(cells)>::value_type;
-            push_tight(cells, static_cast<Cell>(code));
-        },
-        cells_);
-}
-
-void CodeColumn::assign(std::span<const std::uint32_t> codes, std::uint32_t largest) {
-    cells_ = std::vector<std::uint8_t>();
-    widen_for(largest);
-    std::visit([codes](auto& cells) { cells.assign(codes.begin(), codes.end()); }, cells_);
-}
-
-void CodeColumn::assign(std::span<const std::uint32_t> slots,
-                        std::span<const std::uint32_t> code_of, std::uint32_t largest) {
-    cells_ = std::vector<std::uint8_t>();
-    widen_for(largest);
-    std::visit(
-        [&](auto& cells) {
-            using Cell = typename std::decay_t<decltype(cells)>::value_type;
-            cells.resize(slots.size());
-            for (std::size_t i = 0; i < slots.size(); ++i)
-                cells[i] = static_cast<Cell>(code_of[slots[i]]);
-        },
-        cells_);
-}
-
-std::uint32_t CodeColumn::at(std::size_t row) const {
-    return std::visit([row](const auto& cells) { return static_cast<std::uint32_t>(cells[row]); },
-                      cells_);
-}
-
-std::size_t CodeColumn::count(std::uint32_t code, std::size_t n_first) const {
-    return std::visit(
-        [=](const auto& cells) {
-            const auto end = cells.begin() + static_cast<std::ptrdiff_t>(n_first);
-            return static_cast<std::size_t>(std::count(cells.begin(), end, code));
-        },
-        cells_);
-}
-
-void CodeColumn::set_bits(std::uint32_t code, std::uint32_t bit,
-                          std::vector<std::uint64_t>& words) const {
-    std::visit(
-        [&](const auto& cells) {
-            for (std::size_t i = 0; i < cells.size(); ++i)
-                words[i] |= static_cast<std::uint64_t>(cells[i] == code) << bit;
-        },
-        cells_);
-}
-
-std::size_t CodeColumn::bytes() const {
-    return std::visit([](const auto& cells) { return cells.capacity() * sizeof(cells[0]); },
-                      cells_);
-}
-
 std::uint32_t Feature::code_of(double value) const {
     if (std::isnan(value)) return 0;
     if (kind == Kind::category) return static_cast<std::uint32_t>(value) + 1;
     return edges_below(values, value) + 1;
+}
+
+std::uint32_t Feature::push(double value) {
+    const std::uint32_t code = code_of(value);
+    n_codes = std::max(n_codes, code);
+    codes.push(code);
+    return code;
 }
 
 double Feature::value_of(std::uint32_t code) const {
@@ -271,6 +208,7 @@ void Flags::build(const std::vector<Feature>& features, std::size_t n_first, std
     blocks_.clear();
     bit_of_.assign(features.size(), kNone);
     set_code_.assign(features.size(), 0);
+    std::vector<std::vector<std::uint64_t>> words;
     std::int32_t n_bits = 0;
     for (std::uint32_t f = 0; f < features.size(); ++f) {
         const CodeColumn& codes = features[f].codes;
@@ -279,14 +217,19 @@ void Flags::build(const std::vector<Feature>& features, std::size_t n_first, std
         // A category may have come to further codes since.
         if (features[f].kind == Kind::category ? twos == 0 : features[f].n_codes != 2) continue;
         if (codes.count(1, n_first) + twos != n_first) continue;
-        if (n_bits % 64 == 0) blocks_.push_back({std::vector<std::uint64_t>(n_rows, 0), {}});
+        if (n_bits % 64 == 0) {
+            blocks_.emplace_back();
+            words.emplace_back(n_rows, 0);
+        }
         Block& block = blocks_.back();
         set_code_[f] = 2 * twos <= n_first ? 2 : 1;
-        codes.set_bits(set_code_[f], n_bits % 64, block.words);
+        codes.set_bits(set_code_[f], n_bits % 64, words.back());
         block.features.push_back(f);
         if (features[f].n_codes == 2 && codes.count(0, n_rows) == 0) bit_of_[f] = n_bits;
         ++n_bits;
     }
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+        blocks_[i].words = Cells<std::uint64_t>(words[i]);
 }
 
 void Flags::push(const std::vector<Feature>& features, std::span<const std::uint32_t> codes) {
@@ -297,7 +240,7 @@ void Flags::push(const std::vector<Feature>& features, std::span<const std::uint
             if (codes[f] == 0 || features[f].n_codes != 2) bit_of_[f] = kNone;
             word |= static_cast<std::uint64_t>(codes[f] == set_code_[f]) << bit;
         }
-        push_tight(block.words, word);
+        block.words.push_back(word);
     }
 }
 
@@ -310,7 +253,7 @@ std::size_t Flags::bytes() const {
 }
 
 void Dataset::push_reward(double reward) {
-    push_tight(y, reward - offset);
+    y.push_back(reward - offset);
     binary &= y.back() == 0 || y.back() == 1;
 }
 

@@ -15,8 +15,6 @@ namespace {
 
 using Reader = ByteReader;
 
-constexpr std::uint64_t kMostRows = std::uint64_t{1} << 62;  // that an arm can have learned
-
 // Rows that an engine with these features and this posterior can have.
 void check_rows(const RowStore& rows, const std::vector<Kind>& kinds, const Posterior& posterior) {
     Reader::require(rows.kinds() == kinds);
@@ -55,6 +53,7 @@ void TreeHeuristic::read(ByteReader& in) {
     }
     in.finish();
     fresh.rewards_.spread() = spread;
+    gardener_.abandon();
     kinds_ = std::move(fresh.kinds_);
     rewards_ = std::move(fresh.rewards_);
     arms_ = std::move(fresh.arms_);
@@ -64,16 +63,7 @@ void OnlineTreeBootstrap::write(ByteWriter& out) const {
     write_kinds(out, kinds_);
     rewards_.spread().write(out);
     out.put<std::uint64_t>(arms_.size());
-    for (const Arm& arm : arms_) {
-        arm.rows.write(out);
-        out.put<std::uint64_t>(arm.first);
-        arm.price.write(out);
-        out.put<std::uint64_t>(arm.replicas.size());
-        for (const Replica& replica : arm.replicas) {
-            out.put<std::uint64_t>(replica.grown_at);
-            replica.tree.write(out);
-        }
-    }
+    for (const HalvedArm& arm : arms_) arm.write(out);
 }
 
 void OnlineTreeBootstrap::read(ByteReader& in) {
@@ -82,43 +72,19 @@ void OnlineTreeBootstrap::read(ByteReader& in) {
     const Spread spread = Spread::read(in);
     const std::size_t n_arms = in.length(1);
     for (std::uint32_t id = 0; id < n_arms; ++id) {
-        fresh.arms_.emplace_back(settings_.max_bins);
-        fresh.read_arm(in, id);
-        resume_arm(fresh.rewards_, id, fresh.rows(id));
+        HalvedArm& arm =
+            fresh.arms_.emplace_back(settings_, Rng(settings_.seed).child(id), std::vector<Kind>());
+        arm.read(in);
+        check_rows(arm.rows(), fresh.kinds_, settings_.posterior);
+        Reader::require(window().allows(arm.rows().n_rows(), arm.n_learned()));
+        resume_arm(fresh.rewards_, id, arm.rows());
     }
     in.finish();
     fresh.rewards_.spread() = spread;
+    gardener_.abandon();
     kinds_ = std::move(fresh.kinds_);
     rewards_ = std::move(fresh.rewards_);
     arms_ = std::move(fresh.arms_);
-}
-
-// Who takes which row follows from the seed.
-void OnlineTreeBootstrap::read_arm(ByteReader& in, std::uint32_t id) {
-    Arm& arm = arms_[id];
-    arm.rows = RowStore::read(in, settings_.max_bins);
-    check_rows(arm.rows, kinds_, settings_.posterior);
-    arm.first = static_cast<std::size_t>(in.between<std::uint64_t>(0, kMostRows));
-    Reader::require(window().allows(arm.rows.n_rows(), arm.first + arm.rows.n_rows()));
-    arm.price = LeafPrice::read(in, arm.rows.n_rows());
-    arm.forgotten = window().excess(arm.rows.n_rows());
-    arm.counted = arm.rows.n_rows();
-    arm.offset = arm.rows.data().offset;
-    toss_coins(id, arm.counted);
-    Reader::require(in.length(1) == settings_.n_replicas);
-    arm.replicas.resize(settings_.n_replicas);
-    for (std::uint32_t i = 0; i < settings_.n_replicas; ++i) {
-        Replica& replica = arm.replicas[i];
-        std::size_t taken = 0;
-        for (std::size_t row = 0; row < arm.counted; ++row) {
-            taken += takes(arm, i, row);
-            replica.n_rows += row >= arm.forgotten && takes(arm, i, row);
-        }
-        replica.grown_at = static_cast<std::size_t>(in.between<std::uint64_t>(taken > 0, taken));
-        replica.tree = CountedTree::read(in, arm.rows);
-        Reader::require(replica.tree.is_planted() == (taken > 0));
-        Reader::require(replica.tree.n_counted() == replica.n_rows);
-    }
 }
 
 void TreeBootstrap::write(ByteWriter& out) const {

@@ -5,8 +5,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "banditree/tight.hpp"
-
 namespace banditree {
 
 namespace {
@@ -46,17 +44,18 @@ void RawColumn::widen() {
         using Wide = CellOf<decltype(wide)>;
         std::visit(
             [&](const auto& narrow) {
+                wide.reserve(tight_capacity(narrow.size()));
                 for (const auto cell : narrow) wide.push_back(cell_of<Wide>(value_of(cell)));
             },
             cells_);
         cells_ = std::move(wide);
     };
     if (cells_.index() == 0)
-        into(std::vector<std::int16_t>());
+        into(Cells<std::int16_t>());
     else if (cells_.index() == 1)
-        into(std::vector<std::int32_t>());
+        into(Cells<std::int32_t>());
     else
-        into(std::vector<double>());
+        into(Cells<double>());
 }
 
 void RawColumn::push(double value) {
@@ -64,12 +63,16 @@ void RawColumn::push(double value) {
         return fits<CellOf<decltype(cells)>>(value);
     };
     while (!std::visit(fitting, cells_)) widen();
-    std::visit([value](auto& cells) { push_tight(cells, cell_of<CellOf<decltype(cells)>>(value)); },
+    std::visit([value](auto& cells) { cells.push_back(cell_of<CellOf<decltype(cells)>>(value)); },
                cells_);
 }
 
 void RawColumn::drop_first(std::size_t n) {
-    std::visit([n](auto& cells) { banditree::drop_first(cells, n); }, cells_);
+    std::visit([n](auto& cells) { cells.drop_first(n); }, cells_);
+}
+
+void RawColumn::keep_first(std::size_t n) {
+    std::visit([n](auto& cells) { cells.keep_first(n); }, cells_);
 }
 
 double RawColumn::at(std::size_t row) const {

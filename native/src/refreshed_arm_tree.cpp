@@ -27,6 +27,10 @@ void RefreshedArmTree::learn(std::span<const double> context, double reward) {
 }
 
 void RefreshedArmTree::learn_many(const Matrix& contexts, std::span<const double> rewards) {
+    if (grows_beside()) {
+        append_rows(rows_, contexts, rewards);
+        return count_rows();
+    }
     const std::size_t inside = std::min(contexts.rows, window().room(n_rows()));
     take_rows(part_of(contexts, 0, inside), rewards.first(inside));
     if (inside == contexts.rows) return;
@@ -36,15 +40,15 @@ void RefreshedArmTree::learn_many(const Matrix& contexts, std::span<const double
 void RefreshedArmTree::take_rows(const Matrix& contexts, std::span<const double> rewards) {
     if (contexts.rows == 0) return;
     const Refreshes due = refreshes_.at(n_rows() + contexts.rows, settings_.refresh);
-    for (std::size_t i = 0; i < contexts.rows; ++i)
-        take({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], due);
+    for (std::size_t i = 0; i < contexts.rows; ++i) {
+        rows_.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
+        follow(due);
+    }
     count_rows();
 }
 
-// Appends a row. Alpha and the tree are found only where they are last due: what comes before
-// would be forgotten.
-void RefreshedArmTree::take(std::span<const double> context, double reward, const Refreshes& due) {
-    rows_.append(context, reward, 1.0);
+// Alpha and the tree are found only where they are last due: what comes before would be forgotten.
+void RefreshedArmTree::follow(const Refreshes& due) {
     const std::size_t n = n_rows();
     if (n == due.chosen_at) {
         rows_.renew();
@@ -70,7 +74,7 @@ void RefreshedArmTree::learn_beyond_window(const Matrix& contexts,
 }
 
 void RefreshedArmTree::learn_window_only() {
-    const ArmRows last = rows_from(rows_, window().excess(n_rows()));
+    const ArmRows last = last_rows(rows_, settings_.window);
     const std::vector<Kind> kinds = rows_.kinds();
     rows_ = RowStore(settings_.max_bins);
     rows_.set_kinds(kinds);
@@ -82,26 +86,36 @@ void RefreshedArmTree::learn_window_only() {
 void RefreshedArmTree::restore(const Matrix& contexts, std::span<const double> rewards,
                                std::size_t n_learned) {
     if (n_learned == contexts.rows) return learn_many(contexts, rewards);
-    take_rows(part_of(contexts, 0, settings_.window), rewards.first(settings_.window));
-    for (std::size_t i = settings_.window; i < contexts.rows; ++i)
+    const std::size_t inside = std::min(contexts.rows, settings_.window);
+    take_rows(part_of(contexts, 0, inside), rewards.first(inside));
+    for (std::size_t i = inside; i < contexts.rows; ++i)
         rows_.append({contexts.data + i * contexts.columns, contexts.columns}, rewards[i], 1.0);
     count_rows();
 }
 
-// Counts the rows that have come, and takes out those that count no longer; begins anew if those
-// before were counted about another offset.
+// Counts the rows that have come, and takes out those that count no longer.
 void RefreshedArmTree::count_rows() {
-    rows_.renew();
+    if (grows_beside() && !rows_.exact())
+        rows_.move_offset();
+    else
+        rows_.renew();
     const std::size_t first = window().excess(n_rows());
-    if (offset() != offset_) {
-        tree_.forget_counts();
-        forgotten_ = counted_ = first;
-    }
+    if (offset() != offset_) count_about_offset();
     for (; forgotten_ < std::min(first, counted_); ++forgotten_)
         tree_.uncount(rows_, static_cast<std::uint32_t>(forgotten_));
     forgotten_ = first;
     for (counted_ = std::max(counted_, first); counted_ < n_rows(); ++counted_)
         tree_.count(rows_, static_cast<std::uint32_t>(counted_));
+}
+
+// The rows before were counted about another offset.
+void RefreshedArmTree::count_about_offset() {
+    if (settings_.beside > 0) {
+        tree_.lower_offset(offset_ - offset());  // to count them again would take long
+    } else {
+        tree_.forget_counts();
+        forgotten_ = counted_ = window().excess(n_rows());
+    }
     offset_ = offset();
 }
 

@@ -17,7 +17,7 @@ using Reader = ByteReader;
 
 // Without branches, so that the compiler can take several cells at a time.
 template <class Cell>
-RawColumn::Range range_of(const std::vector<Cell>& cells) {
+RawColumn::Range range_of(const Cells<Cell>& cells) {
     if constexpr (std::is_integral_v<Cell>) {
         constexpr Cell missing = std::numeric_limits<Cell>::min();
         Cell low = std::numeric_limits<Cell>::max(), high = missing;
@@ -43,7 +43,7 @@ RawColumn::Range range_of(const std::vector<Cell>& cells) {
 
 // Whole numbers in a short range: each number of the range is encoded once, and then looked up.
 template <class Cell>
-Feature encode_by_lookup(const std::vector<Cell>& cells, double lowest, double highest,
+Feature encode_by_lookup(const Cells<Cell>& cells, double lowest, double highest,
                          std::vector<double> edges) {
     const auto low = static_cast<std::int32_t>(lowest);
     std::vector<double> numbers{std::numeric_limits<double>::quiet_NaN()};
@@ -89,23 +89,23 @@ Feature RawColumn::encode_on(std::vector<double> edges) const {
 
 void RawColumn::write(ByteWriter& out) const {
     out.put(static_cast<std::uint8_t>(cells_.index()));
-    std::visit([&](const auto& cells) { out.array(cells); }, cells_);
+    std::visit([&](const auto& cells) { out.array(cells.span()); }, cells_);
 }
 
 RawColumn RawColumn::read(ByteReader& in) {
     RawColumn column;
     switch (in.between<std::uint8_t>(0, 3)) {
         case 0:
-            column.cells_ = in.array<std::int8_t>();
+            column.cells_ = Cells<std::int8_t>(in.array<std::int8_t>());
             break;
         case 1:
-            column.cells_ = in.array<std::int16_t>();
+            column.cells_ = Cells<std::int16_t>(in.array<std::int16_t>());
             break;
         case 2:
-            column.cells_ = in.array<std::int32_t>();
+            column.cells_ = Cells<std::int32_t>(in.array<std::int32_t>());
             break;
         default:
-            column.cells_ = in.array<double>();
+            column.cells_ = Cells<double>(in.array<double>());
     }
     return column;
 }
@@ -153,7 +153,6 @@ void RowStore::read_rewards(ByteReader& in) {
         lowest_ = range.lowest, highest_ = range.highest;
         data_.offset = offset_of(lowest_, highest_);
     }
-    data_.y.reserve(n);
     retake_rewards();
     data_.w = in.array<double>();
     Reader::require(data_.w.empty() || data_.w.size() == n);

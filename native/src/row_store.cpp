@@ -46,10 +46,7 @@ void RowStore::append(std::span<const double> context, double reward, double wei
     for (std::size_t f = 0; f < columns_.size(); ++f) {
         columns_[f].push(context[f]);
         if (exact()) continue;
-        Feature& feature = data_.features[f];
-        newest_[f] = feature.code_of(context[f]);
-        feature.n_codes = std::max(feature.n_codes, newest_[f]);
-        feature.codes.push(newest_[f]);
+        newest_[f] = data_.features[f].push(context[f]);
     }
     data_.flags.push(data_.features, newest_);
     lowest_ = n_rows() == 0 ? reward : std::min(lowest_, reward);
@@ -78,6 +75,48 @@ bool RowStore::renew() {
     if (!due || exact()) return moved || drops;
     renew_bins();
     return true;
+}
+
+RowStore RowStore::first(std::size_t n) const {
+    RowStore some = *this;
+    if (n == n_rows()) return some;
+    for (RawColumn& column : some.columns_) column.keep_first(n);
+    some.rewards_.keep_first(n);
+    if (!some.data_.w.empty()) some.data_.w.resize(n);
+    some.find_range();
+    some.data_.offset = offset_of(some.lowest_, some.highest_);
+    some.retake_rewards();
+    if (!exact()) some.encode_again();
+    return some;
+}
+
+// Codes of all rows, on the bins that there are.
+void RowStore::encode_again() {
+    for (std::size_t f = 0; f < columns_.size(); ++f) {
+        const auto column = columns_[f].first(n_rows());
+        Feature& feature = data_.features[f];
+        feature = kinds_[f] == Kind::category ? encode_column(column, Kind::category, max_bins_)
+                                              : encode_column_on(column, std::move(feature.values));
+    }
+    data_.flags.build(data_.features, renewed_at_, n_rows());
+}
+
+void RowStore::adopt_bins(RowStore&& copy) {
+    const std::size_t before = copy.n_rows();
+    std::swap(renewed_at_, copy.renewed_at_);
+    if (exact() || renewed_at_ == copy.renewed_at_) return;
+    for (std::size_t f = 0; f < columns_.size(); ++f) {
+        if (kinds_[f] == Kind::category) continue;
+        std::swap(data_.features[f], copy.data_.features[f]);
+        for (std::size_t row = before; row < n_rows(); ++row)
+            data_.features[f].push(columns_[f].at(row));
+    }
+    std::swap(data_.flags, copy.data_.flags);
+    std::vector<std::uint32_t> codes(columns_.size());
+    for (std::size_t row = before; row < n_rows(); ++row) {
+        for (std::size_t f = 0; f < codes.size(); ++f) codes[f] = data_.features[f].codes.at(row);
+        data_.flags.push(data_.features, codes);
+    }
 }
 
 bool RowStore::forget() {
@@ -138,6 +177,7 @@ bool RowStore::move_offset() {
 void RowStore::retake_rewards() {
     data_.binary = true;
     data_.y.clear();
+    data_.y.reserve(tight_capacity(rewards_.size()));
     for (std::size_t i = 0; i < rewards_.size(); ++i) data_.push_reward(rewards_.at(i));
 }
 
@@ -159,9 +199,11 @@ void RowStore::renew_bins() {
         Feature renewed = encode_column(columns_[f].first(renewed_at_), Kind::number, max_bins_);
         if (renewed_at_ < n_rows())
             renewed = encode_column_on(columns_[f].first(n_rows()), std::move(renewed.values));
+        renewed.codes.leave_room();
         data_.features[f] = std::move(renewed);
     }
     data_.flags.build(data_.features, renewed_at_, n_rows());
+    data_.flags.leave_room();
 }
 
 double RowStore::key(std::uint32_t feature, std::uint32_t row) const {

@@ -43,7 +43,7 @@ void TreeBootstrap::learn_many(ArmIndices arms, const Matrix& contexts,
         Arm& arm = arms_[id];
         take(id, {contexts.data + i * contexts.columns, contexts.columns}, rewards[i]);
         if (arm.rows.n_rows() == plans[id].relearn_at) {
-            learn_window_only(arm);
+            keep_last(arm, settings_.window);
             plans[id] = {};
         }
         if (arm.rows.n_rows() == plans[id].settle_at) settle(arm);
@@ -92,13 +92,26 @@ RowWindow TreeBootstrap::window() const {
     return {settings_.window, kKeptFor, n_made_up()};
 }
 
-// Made-up rewards move to the first context of the window; whether the arm was given up, or had its
+// Whether an arm was given up, or had its success, is what the rows say that it keeps.
+void TreeBootstrap::keep_last(std::span<const std::int64_t> counts) {
+    rewards_.keep_last(counts);
+    for (std::size_t id = 0; id < arms_.size(); ++id) {
+        Arm& arm = arms_[id];
+        keep_last(arm, static_cast<std::size_t>(counts[id]));
+        arm.standing.failures = 0;
+        arm.standing.settled = false;
+        for (std::size_t row = n_made_up(); row < arm.rows.n_rows(); ++row)
+            judge(arm, arm.rows.reward(row));
+    }
+}
+
+// Made-up rewards move to the first context that is kept; whether the arm was given up, or had its
 // success, remains.
-void TreeBootstrap::learn_window_only(Arm& arm) {
-    ArmRows last = rows_from(arm.rows, n_made_up() + excess(arm));
+void TreeBootstrap::keep_last(Arm& arm, std::size_t most) {
+    ArmRows last = last_rows(arm.rows, window().last(arm.rows.n_rows(), most));
     ArmRows first;
     first.n_features = last.n_features;
-    if (n_made_up() > 0)
+    if (n_made_up() > 0 && !last.rewards.empty())
         for (const double reward : made_up()) {
             first.contexts.insert(
                 first.contexts.end(), last.contexts.begin(),

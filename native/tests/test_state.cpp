@@ -144,6 +144,23 @@ TEST(state_of_online_tree_bootstrap) {
         }
 }
 
+TEST(forged_states_of_engines_that_grow_trees_beside) {
+    for (const std::size_t window : {0u, 9u}) {
+        Rng rng(60 + window);
+        const Rows rows = random_rows(rng, 150, 3, true);
+        ArmTreeSettings trees;
+        OnlineTreeBootstrap::Settings replicas;
+        trees.max_bins = replicas.max_bins = 4;
+        trees.refresh = replicas.refresh = 0.2;
+        trees.window = replicas.window = window;
+        trees.beside = replicas.beside = 20;
+        replicas.n_replicas = 3;
+        check_forged([=] { return std::make_unique<TreeHeuristic>(trees, Posterior{}); }, rows,
+                     rng);
+        check_forged([=] { return std::make_unique<OnlineTreeBootstrap>(replicas); }, rows, rng);
+    }
+}
+
 TEST(state_of_tree_bootstrap) {
     using ColdStart = TreeBootstrap::ColdStart;
     for (const std::size_t window : {0u, 25u})

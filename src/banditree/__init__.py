@@ -32,7 +32,7 @@ from banditree.policies import (
     load,
 )
 from banditree.trees import CrossValidation, IncrementalTree, PruningPath, Tree
-from banditree.types import Decision
+from banditree.types import Change, Decision
 
 __all__ = [
     "ArmExplanation",
@@ -41,6 +41,7 @@ __all__ = [
     "BanditreeError",
     "BanditreeWarning",
     "Bootstrap",
+    "Change",
     "CrossValidation",
     "CustomPolicy",
     "DataError",

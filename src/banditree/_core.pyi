@@ -411,6 +411,7 @@ class TreeHeuristic:
         folds: int,
         refresh: float,
         window: int | None,
+        beside: int | None,
         binary: bool,
         successes: float,
         failures: float,
@@ -437,6 +438,12 @@ class TreeHeuristic:
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
     def freeze(self) -> FrozenTrees: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
     def restore(
         self,
         arm: int,
@@ -459,6 +466,14 @@ class TreeHeuristic:
     ) -> tuple[float, float, float]: ...
     def alpha(self, arm: int) -> float:
         """What the arm's tree is pruned at."""
+
+    def tend(self) -> bool:
+        """
+        Plants trees that have been grown beside, and begins those that are due; returns whether any are being grown.
+        """
+
+    def wait(self) -> None:
+        """Waits for the trees that are being grown."""
 
     def decide_greedily(
         self,
@@ -697,6 +712,12 @@ class TreeBootstrap:
         ],
     ) -> tuple[float, float, float]: ...
     def standing(self, arm: int) -> tuple[int, bool, float]: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
     def restore(
         self,
         arm: int,
@@ -731,6 +752,7 @@ class OnlineTreeBootstrap:
         replicas: int,
         refresh: float,
         window: int | None,
+        beside: int | None,
         seed: int,
     ) -> None: ...
     def decide(
@@ -754,6 +776,12 @@ class OnlineTreeBootstrap:
         ],
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
     def restore(
         self,
         arm: int,
@@ -779,6 +807,14 @@ class OnlineTreeBootstrap:
     def members(
         self, arm: int, row: int
     ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+    def tend(self) -> bool:
+        """
+        Plants trees that have been grown beside, and begins those that are due; returns whether any are being grown.
+        """
+
+    def wait(self) -> None:
+        """Waits for the trees that are being grown."""
+
     def add_arm(self) -> None: ...
     def set_categorical(
         self,

@@ -21,6 +21,7 @@ else:
 __all__ = [
     "A",
     "Arm",
+    "Change",
     "Context",
     "Contexts",
     "Decision",
@@ -60,6 +61,22 @@ class Decision(Generic[A]):
     arm: A
     propensity: float
     propensities: Mapping[A, float]
+
+
+@dataclass(frozen=True)
+class Change(Generic[A]):
+    """A change of what arms pay, as a policy found it.
+
+    Attributes
+    ----------
+    n
+        How many observations the policy had learned when it found the change.
+    arm
+        The arm that paid less than expected; None if several did, and it took all to see it.
+    """
+
+    n: int
+    arm: A | None
 
 
 Key: TypeAlias = str | int | bytes

@@ -79,7 +79,8 @@ class EnginePlayer(StrictPlayer):
                     growth
                     | prior
                     | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
-                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))},
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))}
+                    | {"beside": draw.mostly(draw.one_of((None, 1, 20)))},
                 ),
                 (
                     "TreeBootstrap",
@@ -95,6 +96,7 @@ class EnginePlayer(StrictPlayer):
                     | prior
                     | {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
                     | {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))}
+                    | {"beside": draw.mostly(draw.one_of((None, 1, 20)))}
                     | {"replicas": size(draw, 1 + draw.below(9)), "seed": seed},
                 ),
                 (
@@ -176,7 +178,10 @@ class EnginePlayer(StrictPlayer):
             contexts = draw.mostly(draw.matrix(n, kept.contexts))
             arms = self.arms(kept, n)
             self.on_engine(kept, "learn_many", arms, contexts, draw.mostly(rewards))
-        if self.draw.chance(0.05):
+        if draw.chance(0.05):
+            counts = draw.mostly(draw.numpy.integers(0, 50, kept.thing.n_arms), 0.1)
+            self.on_engine(kept, "keep_last", counts)
+        if draw.chance(0.05):
             self.pool["engine"].remove(kept)  # those that live long are slow
 
     def decides(self, kept: Kept) -> None:
@@ -242,6 +247,8 @@ class EnginePlayer(StrictPlayer):
             contexts = draw.mostly(draw.matrix(n, kept.contexts))
             rewards = draw.mostly(draw.rewards(n))
             self.on_engine(kept, "restore", arm, contexts, rewards, draw.mostly(known))
+        if draw.chance(0.3):
+            self.on_engine(kept, draw.one_of(("tend", "wait")))
         if draw.chance(0.1):
             name = f"_core.{type(kept.thing).__name__}"
             self.call(name, draw.one_of((copy.copy, copy.deepcopy, roundtrip)), kept.thing)

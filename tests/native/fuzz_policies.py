@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import banditree as bt
-from banditree.policies import files
+from banditree.policies import files, refreshed
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -29,6 +29,8 @@ from native.fuzz import FORMS, Draw, PublicPlayer, Record, roundtrip
 from native.fuzz_engines import EnginePlayer, Kept, StrictPlayer, size
 
 # ---- the policies ----
+
+refreshed._FROM = 5  # so that trees of a few observations grow in the background
 
 GOOD_ARMS = ["golf", "tennis", 7, "Łódź"]
 
@@ -47,6 +49,7 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
         cold = {"cold_start": draw.mostly(draw.one_of(("prior", "until_success")))} | patience
         window = {"window": draw.mostly(draw.one_of((None, 1, 5, 40)))}
         refresh = {"refresh": draw.mostly(draw.one_of((0.0, 0.05, 1.0)))}
+        refresh["background"] = draw.mostly(draw.chance(0.5))
         ucb = {"alpha": draw.mostly(draw.one_of((0, 0.1, 1.0)))}
         ucb["regularization"] = draw.mostly(draw.one_of(("cv", "cv", 1.0, 1e-9)))
         delta, learner = (

@@ -9,6 +9,7 @@
 #include "banditree/leaf_price.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/row_store.hpp"
+#include "banditree/row_window.hpp"
 #include "banditree/tree.hpp"
 
 namespace banditree {
@@ -19,6 +20,9 @@ struct ArmTreeSettings {
     std::uint32_t n_folds = 10;
     double refresh = 0;  // by which share the rows grow until the tree is grown anew; 0: every row
     std::size_t window = 0;  // only so many rows, the last ones, count; 0: all
+    std::size_t beside = 0;  // trees of so many rows are grown beside; 0: none
+
+    RowWindow rows_that_count() const { return {window, refresh, 0, beside > 0}; }
 };
 
 // A tree on the rows of an arm, pruned at an alpha that is chosen again on schedule. Reading never
@@ -41,6 +45,15 @@ class ArmTree {
         (void)n_learned;  // all of them are there
         learn_many(contexts, rewards);
     }
+
+    // Growing beside (see Gardener): whether a tree is due that `learn` has not grown; a copy to
+    // grow it on; to become, there, what the tree would be had it been grown when it was due; how
+    // many rows have been learned since; and to take over what was grown and count these.
+    virtual bool is_due() const { return false; }
+    virtual std::unique_ptr<ArmTree> cutting() const { return nullptr; }
+    virtual void catch_up() {}
+    virtual std::size_t n_since(const ArmTree& grown) const { return n_rows() - grown.n_rows(); }
+    virtual void plant(ArmTree&& grown) { (void)grown; }
 
     virtual const RowStore& rows() const = 0;
     virtual double alpha() const = 0;

@@ -22,6 +22,8 @@ class CountedTree {
     void count(const RowStore& rows, std::uint32_t row);
     // Takes a row that is counted out again.
     void uncount(const RowStore& rows, std::uint32_t row);
+    // From now on, all that is counted is about an offset lower by so much.
+    void lower_offset(double by);
     // What is counted where the context falls.
     const Moments& leaf(const double* context) const;
     // Its splits, and what is counted in its leaves, from left to right.

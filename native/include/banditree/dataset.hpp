@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "banditree/tight.hpp"
+#include "banditree/cells.hpp"
 
 namespace banditree {
 
@@ -18,9 +18,12 @@ class CodeColumn {
  public:
     void push(std::uint32_t code);
     void drop_first(std::size_t n) {
-        std::visit([n](auto& cells) { banditree::drop_first(cells, n); }, cells_);
+        std::visit([n](auto& cells) { cells.drop_first(n); }, cells_);
     }
-    void adopt(std::vector<std::uint8_t> codes) { cells_ = std::move(codes); }
+    void keep_first(std::size_t n) {
+        std::visit([n](auto& cells) { cells.keep_first(n); }, cells_);
+    }
+    void adopt(std::span<const std::uint8_t> codes) { cells_ = Cells<std::uint8_t>(codes); }
     void assign(std::span<const std::uint32_t> codes, std::uint32_t largest);
     // The code of a row is that of its slot.
     void assign(std::span<const std::uint32_t> slots, std::span<const std::uint32_t> code_of,
@@ -29,14 +32,17 @@ class CodeColumn {
     std::size_t count(std::uint32_t code, std::size_t n_first) const;
     // Sets the bit in the words of the rows that have the code.
     void set_bits(std::uint32_t code, std::uint32_t bit, std::vector<std::uint64_t>& words) const;
+    // So that appending to many columns does not move them all at once.
+    void leave_room() {
+        std::visit([](auto& cells) { cells.reserve(tight_capacity(cells.size())); }, cells_);
+    }
     std::uint32_t at(std::size_t row) const;
     std::size_t bytes() const;
     const auto& cells() const { return cells_; }
 
  private:
     void widen_for(std::uint32_t code);
-    std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>>
-        cells_;
+    std::variant<Cells<std::uint8_t>, Cells<std::uint16_t>, Cells<std::uint32_t>> cells_;
 };
 
 // Code 0 means missing. Codes 1..n_codes are a number's bins in ascending order, or category ids
@@ -51,6 +57,8 @@ struct Feature {
     std::vector<double> values;
 
     std::uint32_t code_of(double value) const;  // for binned numbers and categories
+    // Appends the code of a value, and returns it.
+    std::uint32_t push(double value);
     // A value that has the code: of a bin, its upper edge or, in the last, the number above the
     // last edge.
     double value_of(std::uint32_t code) const;
@@ -65,7 +73,7 @@ class Flags {
  public:
     static constexpr std::int32_t kNone = -1;
     struct Block {
-        std::vector<std::uint64_t> words;
+        Cells<std::uint64_t> words;
         std::vector<std::uint32_t> features;  // of each bit
     };
 
@@ -76,7 +84,10 @@ class Flags {
     // of two codes.
     void push(const std::vector<Feature>& features, std::span<const std::uint32_t> codes);
     void drop_first(std::size_t n) {
-        for (Block& block : blocks_) banditree::drop_first(block.words, n);
+        for (Block& block : blocks_) block.words.drop_first(n);
+    }
+    void leave_room() {
+        for (Block& block : blocks_) block.words.reserve(tight_capacity(block.words.size()));
     }
     // Bit number of a feature (64 a block), or kNone.
     std::int32_t bit_of(std::uint32_t feature) const {
@@ -96,7 +107,7 @@ class Flags {
 struct Dataset {
     std::vector<Feature> features;
     Flags flags;
-    std::vector<double> y;  // reward minus offset
+    Cells<double> y;        // reward minus offset
     std::vector<double> w;  // empty: all weights are 1
     bool binary = true;     // every y, offset taken off, is 0 or 1
     double offset = 0;  // the number in [min y, max y] nearest to 0: keeps sums of squares accurate
@@ -106,7 +117,7 @@ struct Dataset {
     void drop_first(std::size_t n) {
         for (Feature& feature : features) feature.codes.drop_first(n);
         flags.drop_first(n);
-        banditree::drop_first(y, n);
+        y.drop_first(n);
         if (!w.empty()) banditree::drop_first(w, n);
     }
     double weight(std::size_t row) const { return w.empty() ? 1.0 : w[row]; }

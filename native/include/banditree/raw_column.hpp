@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "banditree/cells.hpp"
 #include "banditree/dataset.hpp"
 #include "banditree/state.hpp"
 
@@ -14,6 +15,7 @@ class RawColumn {
  public:
     void push(double value);
     void drop_first(std::size_t n);
+    void keep_first(std::size_t n);
     double at(std::size_t row) const;
     std::size_t size() const;
     std::size_t bytes() const;
@@ -37,8 +39,7 @@ class RawColumn {
 
  private:
     void widen();
-    std::variant<std::vector<std::int8_t>, std::vector<std::int16_t>, std::vector<std::int32_t>,
-                 std::vector<double>>
+    std::variant<Cells<std::int8_t>, Cells<std::int16_t>, Cells<std::int32_t>, Cells<double>>
         cells_;
 };
 

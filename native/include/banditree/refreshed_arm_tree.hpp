@@ -2,8 +2,10 @@
 // stay, and rows are counted where they fall, so that a row costs a walk from the root to a leaf.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "banditree/arm_tree.hpp"
@@ -37,6 +39,12 @@ class RefreshedArmTree : public ArmTree {
     void restore(const Matrix& contexts, std::span<const double> rewards,
                  std::size_t n_learned) override;
 
+    bool is_due() const override;
+    std::unique_ptr<ArmTree> cutting() const override;
+    void catch_up() override;
+    std::size_t n_since(const ArmTree& grown) const override;
+    void plant(ArmTree&& grown) override;
+
     const RowStore& rows() const override { return rows_; }
     // What the tree was pruned at when it was grown.
     double alpha() const override { return price_.alpha(refreshes_.grown_at); }
@@ -49,12 +57,21 @@ class RefreshedArmTree : public ArmTree {
     void read(ByteReader& in) override;
 
  private:
-    void take(std::span<const double> context, double reward, const Refreshes& due);
+    bool grows_beside() const {
+        return settings_.beside > 0 && n_rows() >= std::max<std::size_t>(settings_.beside, 1);
+    }
+    // What is due at so many rows. While a window fills only; later its rows are learned alone.
+    Refreshes due_at(std::size_t n) const {
+        return refreshes_.at(settings_.window > 0 ? std::min(n, settings_.window) : n,
+                             settings_.refresh);
+    }
+    void follow(const Refreshes& due);
     void take_rows(const Matrix& contexts, std::span<const double> rewards);
     void learn_beyond_window(const Matrix& contexts, std::span<const double> rewards);
     void learn_window_only();
-    RowWindow window() const { return {settings_.window, settings_.refresh}; }
+    RowWindow window() const { return settings_.rows_that_count(); }
     void count_rows();
+    void count_about_offset();
 
     RowStore rows_;
     Refreshes refreshes_;
@@ -63,7 +80,8 @@ class RefreshedArmTree : public ArmTree {
     // The rows from `forgotten_` to `counted_` are counted.
     std::size_t forgotten_ = 0;
     std::size_t counted_ = 0;
-    double offset_ = 0;  // about which they were counted
+    double offset_ = 0;        // about which they were counted
+    std::size_t dropped_ = 0;  // so many rows at the beginning, while it grew beside
 };
 
 }  // namespace banditree

@@ -1,9 +1,11 @@
 // The last rewards of an arm, with the lowest and the highest of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <utility>
 
 namespace banditree {
 
@@ -22,6 +24,13 @@ class RewardWindow {
         if (lows_.front() == left) lows_.pop_front();
         if (highs_.front() == left) highs_.pop_front();
         return left;
+    }
+    // Lets all fall out but the last ones.
+    void keep_last(std::size_t most) {
+        const std::size_t n = rewards_.size();
+        RewardWindow kept;
+        for (std::size_t i = n - std::min(most, n); i < n; ++i) kept.push(rewards_[i], n);
+        *this = std::move(kept);
     }
     const std::deque<double>& rewards() const { return rewards_; }
     bool empty() const { return rewards_.empty(); }

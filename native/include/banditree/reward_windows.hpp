@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "banditree/posterior.hpp"
@@ -22,6 +23,12 @@ class RewardWindows {
         if (window_ == 0) return;
         const std::optional<double> left = windows_[arm].push(reward, window_);
         if (left) remove(*left);
+    }
+    // Of each arm, only so many rewards, the last ones, count from now on.
+    void keep_last(std::span<const std::int64_t> counts) {
+        for (std::size_t arm = 0; arm < windows_.size(); ++arm)
+            windows_[arm].keep_last(static_cast<std::size_t>(counts[arm]));
+        count_again();
     }
     Spread& spread() { return spread_; }
     const Spread& spread() const { return spread_; }

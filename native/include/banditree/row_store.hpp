@@ -9,6 +9,7 @@
 
 #include "banditree/dataset.hpp"
 #include "banditree/raw_column.hpp"
+#include "banditree/schedule.hpp"
 #include "banditree/state.hpp"
 #include "banditree/sums.hpp"
 
@@ -30,6 +31,13 @@ class RowStore {
     // Follows the schedule of docs/trees.md once rows have been appended; true if that changed
     // codes, rewards or numbers of earlier rows.
     bool renew();
+    // Of that, only what takes rewards about another offset; true if it did.
+    bool move_offset();
+    bool renewal_is_due() const { return next_point(renewed_at_) <= n_rows(); }
+    // What the store was when it had so many rows; `renew` then follows the schedule up to them.
+    RowStore first(std::size_t n) const;
+    // Takes over bins that were renewed in a copy, which may have fewer rows.
+    void adopt_bins(RowStore&& copy);
     // The oldest row that counts, of which there is one, does so no longer. It stays where it is
     // until bins are renewed, so that rows keep their numbers; true as above.
     bool forget();
@@ -83,8 +91,8 @@ class RowStore {
     static RowStore read(ByteReader& in, std::uint32_t max_bins);
 
  private:
-    bool move_offset();
     void retake_rewards();
+    void encode_again();
     void renew_bins();
     void append_weight(double weight);
     void find_range();

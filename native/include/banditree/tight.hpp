@@ -7,9 +7,11 @@
 
 namespace banditree {
 
+inline std::size_t tight_capacity(std::size_t size) { return size + size / 8 + 8; }
+
 template <class T>
 void push_tight(std::vector<T>& cells, T value) {
-    if (cells.size() == cells.capacity()) cells.reserve(cells.size() + cells.size() / 8 + 8);
+    if (cells.size() == cells.capacity()) cells.reserve(tight_capacity(cells.size()));
     cells.push_back(value);
 }
 

@@ -57,6 +57,9 @@ class TreeBootstrap {
     void learn(std::uint32_t arm, std::span<const double> context, double reward);
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
+    // Becomes what it would be had each arm learned only so many of its rows that count, the last
+    // ones.
+    void keep_last(std::span<const std::int64_t> counts);
     // Gives an arm without rows those of another one, made-up ones included, and its standing; if
     // alpha is NaN there, it is chosen again. Throws std::invalid_argument if a window does not
     // allow so many.
@@ -82,6 +85,7 @@ class TreeBootstrap {
     Evidence held_out(std::uint32_t arm, const double* context) const;
 
     std::size_t n_arms() const { return arms_.size(); }
+    RowWindow window() const;
     const std::vector<Kind>& kinds() const { return kinds_; }
     const Growth& growth() const { return settings_.growth; }
     const RowStore& rows(std::uint32_t arm) const { return arms_[arm].rows; }
@@ -116,11 +120,10 @@ class TreeBootstrap {
     void take(std::uint32_t arm, std::span<const double> context, double reward);
     // The made-up rows that an arm begins with.
     std::size_t n_made_up() const { return settings_.cold_start == ColdStart::prior ? 2 : 0; }
-    RowWindow window() const;
     std::size_t excess(const Arm& arm) const { return window().excess(arm.rows.n_rows()); }
     // Gives an arm without rows some, and settles where that was last due.
     void give_rows(Arm& arm, const Matrix& contexts, std::span<const double> rewards);
-    void learn_window_only(Arm& arm);
+    void keep_last(Arm& arm, std::size_t most);
     // The weights of the store's rows, given those of the rows that count.
     std::vector<double> spaced(const Arm& arm, std::vector<double> weights) const;
     Sample unresampled(Arm& arm);

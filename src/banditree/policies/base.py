@@ -165,8 +165,7 @@ class Policy(Foundation[A]):
                 self._look_for_categories(1, pending)
             if pending is not None:
                 self._commit(pending)
-            self._learn(index, row, value)
-            self._counts[index] += 1
+            self._learn_one(index, row, value)
             if self._journal is not None:
                 self._journal.learned([index], row, [value])
 
@@ -225,6 +224,8 @@ class Policy(Foundation[A]):
             if self._arms.add(arm) is not None:
                 self._add_arm()
                 self._counts.append(0)
+                if self._watch is not None:
+                    self._watch.add_arm()
             self._arms_changed()
             self._note("add_arm", arm)
 

@@ -78,6 +78,14 @@ class Beliefs(ABC):
         """Take over what decisions need, for a policy that never learns."""
         self._restore(arrays)
 
+    def _keep_last(self, counts: Indices) -> None:
+        """Become what the policy would be had each arm learned its last so many observations only.
+
+        Of those that count still. Policies with a `window` can do this; they are asked to when what
+        arms pay has changed.
+        """
+        return
+
     def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
         """Take over beliefs as `_restore` does, of contexts that `recode` changes.
 

@@ -45,6 +45,9 @@ class EnginePolicy(Policy[A]):
     def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
         self._core.learn_many(arms, rows, rewards)
 
+    def _keep_last(self, counts: Indices) -> None:
+        self._core.keep_last(counts)
+
     def _state(self) -> Arrays:
         engine = self._core.dump()
         engine.setflags(write=False)

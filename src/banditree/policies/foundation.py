@@ -17,12 +17,13 @@ from banditree.errors import StateError
 from banditree.policies import files
 from banditree.policies.arms import Arms, Indices
 from banditree.policies.beliefs import Arrays, Beliefs
+from banditree.policies.drift import ChangeWatch
 from banditree.policies.journal import Journal
 from banditree.policies.parameters import as_seed, is_parameter, parameters_of, read_only
 from banditree.policies.processes import fresh_generator, process_token, renew_after_fork
 from banditree.policies.rewards import RewardKind, check_kind
 from banditree.trees.inputs import check_share
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, Change, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # Declared categories should have come by then.
 _SEEN_BY = 100
@@ -68,6 +69,8 @@ class Foundation(Beliefs, Generic[A]):
         self.floor = check_share("floor", floor)
         self._set_encoder(Encoder(categorical, features))
         self._counts = [0] * len(self._arms)
+        forgets = getattr(self, "window", None) is not None and self._can_keep_last()
+        self._watch = ChangeWatch(len(self._arms), self.reward) if forgets else None
         self._awaits = bool(self.categorical)  # declared categories that may never come
         self.seed = as_seed(seed)
         # Of what is drawn once and kept, such as halves of the data: not changed by `reseed`.
@@ -112,7 +115,24 @@ class Foundation(Beliefs, Generic[A]):
             self._encoder.commit(pending)
             self._features_changed()
 
+    def _learn_one(self, arm: int, row: FloatArray, reward: float) -> None:
+        if self._watch is None:
+            self._learn(arm, row, reward)
+            self._counts[arm] += 1
+            return
+        expected = float(self._expected(row, np.array([arm]))[0])
+        self._learn(arm, row, reward)
+        kept = self._watch.see(arm, expected, reward, self._counts)
+        self._counts[arm] += 1
+        if kept is not None:
+            self._keep_last(np.array(kept))
+
     def _take_in(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
+        if self._watch is not None:
+            # A change may be found after any of them.
+            for arm, row, reward in zip(arms.tolist(), rows, rewards.tolist(), strict=True):
+                self._learn_one(arm, row, reward)
+            return
         self._learn_many(arms, rows, rewards)
         for index, more in enumerate(np.bincount(arms).tolist()):
             self._counts[index] += more
@@ -128,6 +148,21 @@ class Foundation(Beliefs, Generic[A]):
         if n >= _SEEN_BY:
             self._awaits = False
             self._encoder.tell_never_came(n, pending)
+
+    @classmethod
+    def _can_keep_last(cls) -> bool:
+        return cls._keep_last is not Beliefs._keep_last
+
+    @property
+    def changes(self) -> tuple[Change[A], ...]:
+        """Where the policy found that an arm pays less than it did, and forgot what came before.
+
+        Only policies with a `window` look for changes.
+        """
+        with self._lock:
+            found = [] if self._watch is None else self._watch.changes
+            names = self._arms.names
+            return tuple(Change(n, names[index] if index >= 0 else None) for n, index in found)
 
     # State.
 
@@ -171,7 +206,8 @@ class Foundation(Beliefs, Generic[A]):
                 "entropy": self._entropy,
                 **self._progress(),
             }
-            return files.frame(header, self._state())
+            watch = {} if self._watch is None else self._watch.state()
+            return files.frame(header, self._state() | watch)
 
     def _progress(self) -> dict[str, Any]:
         """Return what changes with every step."""
@@ -226,6 +262,8 @@ class Foundation(Beliefs, Generic[A]):
         # Said again, for whoever loads it may not be the one who taught it.
         policy._awaits = bool(policy.categorical)
         policy._begin_again(lambda: policy._restore(arrays), True)
+        if policy._watch is not None:
+            policy._watch.restore(arrays, policy._counts)
         policy._resume_draws(header)
         return policy
 

@@ -16,7 +16,7 @@ class Greedy(TreeHeuristic[A]):
     ----------
     arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`); only ties are broken at random.
-    prior, refresh, window, min_split, min_leaf, max_depth, max_bins, folds
+    prior, refresh, window, background, min_split, min_leaf, max_depth, max_bins, folds
         As for `TreeHeuristic`.
 
     Examples

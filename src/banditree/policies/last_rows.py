@@ -1,7 +1,7 @@
 """The last observations of each arm, in the order in which they came."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +67,13 @@ class LastRows:
         self.overflowed = True
         at = self._own[arm].popleft()
         return rows[at], float(rewards[at]), int(places[at])
+
+    def keep_last(self, counts: Sequence[int]) -> None:
+        """Let all of each arm fall out but so many, the last ones."""
+        for own, count in zip(self._own, counts, strict=True):
+            while len(own) > count:
+                own.popleft()
+        self.overflowed = True
 
     def kept(self) -> Observations:
         """Return all that have not fallen out."""

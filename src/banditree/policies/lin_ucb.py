@@ -42,6 +42,7 @@ class LinUCB(ConfidencePolicy[A]):
         world that changes. None: all count. An observation that falls out of the window leaves θ
         and A at once; means, scales, bits and λ follow each time a share `refresh` of what counts
         is new. The policy is then the one that has learned what is in the window and nothing else.
+        What came before a change of what arms pay is forgotten too (see `changes`).
 
     Notes
     -----
@@ -133,6 +134,11 @@ class LinUCB(ConfidencePolicy[A]):
         (known,) = self._design.known_many(row[None], np.array([place]))
         raw, x = self._design.raw(known), self._design.standardise(known)
         return self._ridge.remove(arm, raw, x, reward)
+
+    def _keep_last(self, counts: Indices) -> None:
+        if self._last is not None:
+            self._last.keep_last(counts.tolist())
+            self._learn_window(self._last)
 
     def _learn_window(self, last: LastRows) -> None:
         """Become the policy that has learned what is in the window, and nothing else."""

@@ -158,6 +158,11 @@ class LogisticUCB(ConfidencePolicy[A]):
         if remove_outer(self._inverse[arm], x) is None:
             self._invert(arm)
 
+    def _keep_last(self, counts: Indices) -> None:
+        if self._last is not None:
+            self._last.keep_last(counts.tolist())
+            self._learn_window(self._last)
+
     def _learn_window(self, last: LastRows) -> None:
         """Become the policy that has learned what is in the window, and nothing else."""
         kept, n_arms = last.kept(), len(self._models)

@@ -12,15 +12,15 @@ from banditree.policies.arms import Indices
 from banditree.policies.base import share_of_largest
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.posterior import check_prior
+from banditree.policies.refreshed import RefreshedPolicy, check_background
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
-from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class OnlineTreeBootstrap(TreePolicy[A]):
+class OnlineTreeBootstrap(RefreshedPolicy[A]):
     """Several trees per arm, each on a random half of its observations (section 5.3).
 
     Every observation enters each of an arm's replicas with probability one half, independently. A
@@ -49,7 +49,11 @@ class OnlineTreeBootstrap(TreePolicy[A]):
     window
         Only so many observations of each arm, the last ones, count, and no others are stored. None:
         all count. An observation that falls out of the window leaves the counts at once; all trees
-        of the arm are grown anew each time a share `refresh` of the window is new.
+        of the arm are grown anew each time a share `refresh` of the window is new. What came before
+        a change of what arms pay is forgotten too (see `changes`).
+    background
+        Grow trees on a native thread of their own, beside decisions and observations (see
+        `RefreshedPolicy`).
     prior
         S0 and F0, the successes and failures that every leaf starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
@@ -74,6 +78,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         replicas: int = 50,
         refresh: float = 0.05,
         window: int | None = None,
+        background: bool = False,
         prior: tuple[float, float] = (1.0, 1.0),
         min_split: int = 2,
         min_leaf: int = 1,
@@ -88,6 +93,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
         self.replicas = check_whole("replicas", replicas, 1)
         self.refresh = check_share("refresh", refresh)
         self.window = None if window is None else check_whole("window", window, 1)
+        self.background = check_background(background, refresh)
         self.prior = check_prior(prior, reward)
         super().__init__(
             arms,
@@ -127,6 +133,7 @@ class OnlineTreeBootstrap(TreePolicy[A]):
             self.replicas,
             self.refresh,
             self.window,
+            self._beside,
             self._entropy,
         )
 

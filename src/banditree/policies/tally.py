@@ -1,6 +1,6 @@
 """Counts of each arm's rewards, and the laws that follow from them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,12 @@ class Tally:
     """
 
     def __init__(self, n_arms: int, window: int | None = None) -> None:
+        self._window = window
+        self._clear(n_arms)
+
+    def _clear(self, n_arms: int) -> None:
         self.n, self.total, self.squared_error = np.zeros((3, n_arms))
         self.lowest = self.highest = 0.0  # of all rewards
-        self._window = window
         self._last = [
             _core.RewardWindow() for _ in range(n_arms)
         ]  # without a window, they stay empty
@@ -77,6 +80,14 @@ class Tally:
         ranges = [last.range() for last in self._last if len(last)]
         self.lowest = min(low for low, _ in ranges)
         self.highest = max(high for _, high in ranges)
+
+    def keep_last(self, counts: Sequence[int]) -> None:
+        """Keep only so many of the last rewards of each arm; of a tally with a window."""
+        last = [window.rewards() for window in self._last]
+        self._clear(len(last))
+        for arm, (rewards, count) in enumerate(zip(last, counts, strict=True)):
+            for reward in rewards[len(rewards) - min(count, len(rewards)) :].tolist():
+                self.add(arm, reward)
 
     def overall(self) -> Overall:
         """Return what is known of all rewards."""

@@ -38,7 +38,8 @@ class ThompsonSampling(Policy[A]):
         S0 and F0, the successes and failures that each arm starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
     window
-        Only so many rewards of each arm, the last ones, count. None: all count.
+        Only so many rewards of each arm, the last ones, count, and those since a change of what
+        arms pay (see `changes`). None: all count.
 
     Examples
     --------
@@ -98,6 +99,9 @@ class ThompsonSampling(Policy[A]):
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
         self._tally.add(arm, reward)
+
+    def _keep_last(self, counts: Indices) -> None:
+        self._tally.keep_last(counts.tolist())
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return win_probabilities(self.reward, self._evidence(eligible), self.prior)

@@ -57,7 +57,7 @@ class TreeBootstrap(TreePolicy[A]):
         Resamples are drawn from so many observations of each arm, the last ones, and no others are
         stored. None: from all. Bins, complexity and the place of the made-up observations follow
         each time 5 % of the window are new; whether an arm is still offered first does not change
-        again.
+        again. What came before a change of what arms pay is forgotten too (see `changes`).
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 

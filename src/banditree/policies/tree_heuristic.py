@@ -13,15 +13,15 @@ from banditree.policies.posterior import (
     expected,
     win_probabilities,
 )
+from banditree.policies.refreshed import RefreshedPolicy, check_background
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
-from banditree.policies.tree_policy import TreePolicy
 from banditree.trees import Tree
 from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class TreeHeuristic(TreePolicy[A]):
+class TreeHeuristic(RefreshedPolicy[A]):
     """One tree per arm on all its observations; a decision draws from the leaves (Algorithm 3).
 
     An arm's tree is the one that `Tree` grows on its observations, pruned, as of the last time they
@@ -53,6 +53,10 @@ class TreeHeuristic(TreePolicy[A]):
         Only so many observations of each arm, the last ones, count, so that the policy follows a
         world that changes, and its memory stays bounded. None: all count. An observation that
         falls out of the window leaves the counts at once, and the trees when they are grown anew.
+        What came before a change of what arms pay is forgotten too (see `changes`).
+    background
+        Grow trees on a native thread of their own, beside decisions and observations (see
+        `RefreshedPolicy`).
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 
@@ -79,6 +83,7 @@ class TreeHeuristic(TreePolicy[A]):
         prior: tuple[float, float] = (1.0, 1.0),
         refresh: float = 0.05,
         window: int | None = None,
+        background: bool = False,
         min_split: int = 2,
         min_leaf: int = 1,
         max_depth: int | None = None,
@@ -92,6 +97,7 @@ class TreeHeuristic(TreePolicy[A]):
         self.prior = check_prior(prior, reward)
         self.refresh = check_share("refresh", refresh)
         self.window = None if window is None else check_whole("window", window, 1)
+        self.background = check_background(background, refresh)
         super().__init__(
             arms,
             reward=reward,
@@ -114,7 +120,13 @@ class TreeHeuristic(TreePolicy[A]):
     def _engine(self) -> Any:
         binary = self.reward == "binary"
         return _core.TreeHeuristic(
-            *self._settings.growth, self.folds, self.refresh, self.window, binary, *self.prior
+            *self._settings.growth,
+            self.folds,
+            self.refresh,
+            self.window,
+            self._beside,
+            binary,
+            *self.prior,
         )
 
     def _evidence(self, row: FloatArray, eligible: Indices) -> Evidence:

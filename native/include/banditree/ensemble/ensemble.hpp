@@ -32,6 +32,13 @@ class Ensemble {
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
 
+    // Becomes what it would be had each arm learned only so many of its rows, the last ones.
+    void keep_last(std::span<const std::int64_t> counts);
+    struct Window {
+        std::size_t size;
+    };
+    Window window() const { return {settings_.window}; }
+
     // What decisions need, and nothing else.
     const EnsembleBeliefs& beliefs() const { return beliefs_; }
     const SharedRows& rows() const { return rows_; }

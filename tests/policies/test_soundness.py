@@ -36,7 +36,7 @@ def test_a_leaf_that_was_chosen_stays_until_it_is_chosen_again() -> None:
     shares = [np.mean(one) for one in stays if one]
     standard_error = np.std(shares) / math.sqrt(len(shares))
     assert standard_error < 0.03
-    # At the start of the leaf's interval it would be undone by half of the observations.
+    # With an alpha at the start of the leaf's interval it would be 0.57.
     assert np.mean(shares) > 0.925 - 3 * standard_error
 
 

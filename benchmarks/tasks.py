@@ -77,7 +77,11 @@ def load(key: str) -> Task:
     if path is None:
         return Task(key, source.title, Classification(make_up(key), "label"), made_up=True)
     real = Classification(
-        read_table(path), source.label, unused=source.unused, dropped=source.dropped
+        read_table(path),
+        source.label,
+        unused=source.unused,
+        dropped=source.dropped,
+        categorical=source.categorical,
     )
     return Task(key, source.title, real)
 

@@ -124,7 +124,8 @@ auto cross_validate_tree(const BoundTree& bound, const IntArray& folds, std::int
                                 static_cast<std::uint32_t>(n_folds));
     }
     return std::make_tuple(to_numpy(std::move(result.alphas)), to_numpy(std::move(result.errors)),
-                           to_numpy(std::move(result.standard_errors)), result.best_alpha);
+                           to_numpy(std::move(result.standard_errors)), result.best_alpha,
+                           result.lasting_alpha);
 }
 
 // What the tree grown with these weights and pruned at alpha says, without growing it.

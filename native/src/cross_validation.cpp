@@ -8,6 +8,9 @@ namespace banditree {
 
 namespace {
 
+// A variance that cancels out leaves the root of a rounding error.
+constexpr double kPairedTolerance = 1e-6;
+
 // The alpha that stands for each subtree of the path: the geometric mid-point of its interval.
 std::vector<double> midpoints(const std::vector<double>& alphas) {
     std::vector<double> betas;
@@ -42,23 +45,54 @@ class RangeSums {
     std::vector<double> steps_;
 };
 
+// Errors, and what they are more than those of the tree that is only a leaf, row by row.
 struct HeldOut {
+    explicit HeldOut(std::size_t n) : error(n), squared(n), excess(n), squared_excess(n) {}
     RangeSums error;
     RangeSums squared;
+    RangeSums excess;
+    RangeSums squared_excess;
+
+    void add(std::size_t begin, std::size_t end, double weight, double error_here,
+             double error_of_leaf) {
+        const double more = error_here - error_of_leaf;
+        error.add(begin, end, weight * error_here);
+        squared.add(begin, end, weight * error_here * error_here);
+        excess.add(begin, end, weight * more);
+        squared_excess.add(begin, end, weight * more * more);
+    }
 };
+
+// The variance of a sum of so much weight.
+double variance_of(double sum, double squared, double weight) {
+    return std::max(squared - sum * sum / weight, 0.0);
+}
+
+// Where the leaf is best: the largest tree that is not worse by a standard error of what they
+// differ in, row by row; the leaf if there is none. Equality, up to rounding, goes to the leaf.
+std::size_t largest_like_leaf(const HeldOut& held_out, double total_weight) {
+    const auto excess = held_out.excess.totals();
+    const auto squared = held_out.squared_excess.totals();
+    const double tolerance = kPairedTolerance * held_out.error.totals().back();
+    for (std::size_t i = 0; i + 1 < excess.size(); ++i)
+        if (excess[i] + tolerance < std::sqrt(variance_of(excess[i], squared[i], total_weight)))
+            return i;
+    return excess.size() - 1;
+}
 
 // One held-out row: each node on its way answers for the betas from its own alpha up to the alpha
 // of the nodes above.
 void score(const Dataset& data, const Tree& tree, const std::vector<std::size_t>& first_beta,
            std::size_t n_betas, std::uint32_t row, HeldOut& held_out) {
+    const auto error_at = [&](std::int32_t i) {
+        const double difference = data.offset + data.y[row] - tree.nodes[i].mean;
+        return difference * difference;
+    };
     std::size_t end = n_betas;
     for (std::int32_t i = 0;;) {
         const std::size_t begin = first_beta[i];
         if (begin < end) {
-            const double difference = data.offset + data.y[row] - tree.nodes[i].mean;
-            const double error = difference * difference;
-            held_out.error.add(begin, end, data.weight(row) * error);
-            held_out.squared.add(begin, end, data.weight(row) * error * error);
+            held_out.add(begin, end, data.weight(row), error_at(i), error_at(0));
             end = begin;
         }
         if (end == 0) return;
@@ -122,7 +156,7 @@ CrossValidation cross_validate(const Dataset& data, const Growth& growth, const 
     const auto betas = midpoints(path.alphas);
     double total_weight = 0;
     for (std::size_t row = 0; row < data.n_rows(); ++row) total_weight += data.weight(row);
-    HeldOut held_out{RangeSums(betas.size()), RangeSums(betas.size())};
+    HeldOut held_out(betas.size());
     for (std::uint32_t fold = 0; fold < n_folds; ++fold)
         score_fold(data, growth, betas, divide(data, folds, fold), held_out);
 
@@ -133,17 +167,20 @@ CrossValidation cross_validate(const Dataset& data, const Growth& growth, const 
     const auto errors = held_out.error.totals();
     const auto squared = held_out.squared.totals();
     double best = std::numeric_limits<double>::infinity();
+    std::size_t lasts = 0;
     for (std::size_t i = 0; i < betas.size(); ++i) {
-        const double variance = squared[i] - errors[i] * errors[i] / total_weight;
+        const double variance = variance_of(errors[i], squared[i], total_weight);
         result.errors.push_back(errors[i] / root_cost);
-        result.standard_errors.push_back(std::sqrt(std::max(variance, 0.0)) / root_cost);
+        result.standard_errors.push_back(std::sqrt(variance) / root_cost);
         // Equal errors, up to rounding, go to the smaller tree.
         if (errors[i] <= best * (1 + kTieTolerance)) {
             best = std::min(best, errors[i]);
             result.best_alpha = path.alphas[i];
-            result.lasting_alpha = lasting(path.alphas, i);
+            lasts = i;
         }
     }
+    if (lasts + 1 == betas.size()) lasts = largest_like_leaf(held_out, total_weight);
+    result.lasting_alpha = lasting(path.alphas, lasts);
     return result;
 }
 

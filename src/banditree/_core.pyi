@@ -129,6 +129,7 @@ class Tree:
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
         Annotated[NDArray[numpy.float64], dict(shape=(None,))],
         float,
+        float,
     ]: ...
     def lazy_predict_one(
         self,

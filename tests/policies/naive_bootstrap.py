@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from banditree._core import Generator, folds_of
-from policies.tree_streams import grown_alpha, last_point, lasting
+from policies.tree_streams import grown_alpha, last_point
 from reference import naive
 
 
@@ -83,5 +83,4 @@ def last_point_of(rows: list[Any]) -> int:
 def lasting_alpha(rows: Any, rewards: Any, weights: Any, folds: Any, settings: Any) -> float:
     if len(set(rewards)) == 1:
         return math.inf  # one leaf, which is the whole path
-    validated = naive.cross_validate(rows, rewards, weights, folds, **settings)
-    return lasting(validated.alphas, validated.best_alpha)
+    return naive.cross_validate(rows, rewards, weights, folds, **settings).lasting_alpha

@@ -1,4 +1,8 @@
-"""Files of every format that was ever written load, and give what they gave then."""
+"""Files of every format that was ever written load, and give what they gave then.
+
+Of trees, files of format 2 hold the observations only, from which the trees are grown when they are
+loaded. Where the rules of growing and pruning change, so do the readings of these files.
+"""
 
 import json
 

@@ -21,7 +21,6 @@ from policies.tree_streams import (
     assert_same_tree,
     folds_without_gaps,
     grown_alpha,
-    lasting,
     mixed_stream,
     streams,
     way,
@@ -189,8 +188,7 @@ def test_one_arm_has_the_tree_of_the_public_class() -> None:
     point = 185  # 1, 2, 3, 4, 5, 7, ..., 118, 148, 185, 232
     first = bt.Tree(category_gain="adjusted").fit(contexts[:point], rewards[:point])
     validated = first.cross_validate(folds_without_gaps(point, 10))
-    chosen = lasting(validated.alphas.tolist(), validated.best_alpha)
-    alpha = grown_alpha(chosen, point, 200)
+    alpha = grown_alpha(validated.lasting_alpha, point, 200)
     assert policy._core.alpha(0) == pytest.approx(alpha)
     assert policy.tree("golf").to_dict() == tree.prune(alpha).to_dict()
     assert 1 < policy.tree("golf").n_leaves < tree.n_leaves

@@ -106,14 +106,6 @@ def folds_without_gaps(n: int, folds: int) -> np.ndarray:
     return np.unique(_core.folds_of(n, folds), return_inverse=True)[1]
 
 
-def lasting(alphas: list[float], best: float) -> float:
-    """Return the first quarter of the interval that begins at `best`, the root's without end."""
-    at = alphas.index(best)
-    if at + 1 < len(alphas):
-        return best**0.75 * alphas[at + 1] ** 0.25
-    return 1.25 * best if at > 0 else math.inf
-
-
 def grown_alpha(alpha: float, chosen_at: int, n: int) -> float:
     """Return what an alpha becomes that was chosen on fewer rows: it grows with them in steps."""
     step = max(1, chosen_at // 16)
@@ -150,8 +142,8 @@ class Batch:
         if folds < 2:
             return math.inf
         ids = folds_without_gaps(point, folds)
-        alphas, _, _, best = self.grown(point).cross_validate(ids, int(ids.max()) + 1)
-        return grown_alpha(lasting(alphas.tolist(), best), point, len(self.rewards))
+        *_, lasting = self.grown(point).cross_validate(ids, int(ids.max()) + 1)
+        return grown_alpha(lasting, point, len(self.rewards))
 
     def pruned(self, alpha: float) -> _core.Tree:
         return self.grown(edges=self.edges()).prune(alpha)

@@ -14,6 +14,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from reference.lasting import lasting_alpha
+
 Row = Sequence[Any]
 Number = Any  # Fraction, or float where speed matters more
 Edges = dict[int, list[float]]
@@ -338,6 +340,7 @@ class CrossValidation:
     errors: list[float]
     standard_errors: list[float]
     best_alpha: float
+    lasting_alpha: float
 
 
 def cross_validate(
@@ -354,18 +357,19 @@ def cross_validate(
     tree = grow(rows, y, weights, number=number, **settings)
     alphas = [float(alpha) for alpha, _, _ in pruning_path(tree)]
     betas = [math.sqrt(a * b) for a, b in pairwise(alphas)] + [math.inf]
-    first, second = [number(0)] * len(betas), [number(0)] * len(betas)  # Σwe and Σwe²
+    errors: list[tuple[Any, list[Any]]] = []  # of each row its weight, and its error at each beta
     for fold in set(folds):
         rest = [i for i, f in enumerate(folds) if f != fold]
         held_out = [i for i, f in enumerate(folds) if f == fold]
         part = [[data[i] for i in rest] for data in (rows, y, weights)]
         fold_tree = grow(*part, number=number, order=order, **settings)
-        for k, beta in enumerate(betas):
-            pruned = prune(fold_tree, beta * float(fold_tree.weight / tree.weight))
-            for i in held_out:
-                error = (number(y[i]) - predict(pruned, rows[i])) ** 2
-                first[k] += number(weights[i]) * error
-                second[k] += number(weights[i]) * error**2
+        share = float(fold_tree.weight / tree.weight)
+        pruned = [prune(fold_tree, beta * share) for beta in betas]
+        for i in held_out:
+            found = [(number(y[i]) - predict(one, rows[i])) ** 2 for one in pruned]
+            errors.append((number(weights[i]), found))
+    first = [sum(w * e[k] for w, e in errors) for k in range(len(betas))]
+    second = [sum(w * e[k] ** 2 for w, e in errors) for k in range(len(betas))]
     variances = [q - s * s / tree.weight for s, q in zip(first, second, strict=True)]
     best = max(k for k, s in enumerate(first) if s == min(first))
     return CrossValidation(
@@ -373,6 +377,7 @@ def cross_validate(
         [float(s / tree.cost) for s in first],
         [math.sqrt(max(v, 0)) / float(tree.cost) for v in variances],
         alphas[best],
+        lasting_alpha(alphas, best, errors),
     )
 
 

@@ -172,3 +172,5 @@ def test_same_cross_validation(case: Case, max_bins: int | None) -> None:
     best = list(found.alphas).index(found.best_alpha)
     assert expected.errors[best] == close(min(expected.errors))
     assert all(error > found.errors[best] for error in found.errors[best + 1 :])
+    if found.best_alpha == close(expected.best_alpha):
+        assert found.lasting_alpha == close(expected.lasting_alpha)

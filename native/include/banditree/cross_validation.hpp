@@ -16,7 +16,9 @@ struct CrossValidation {
     double best_alpha = 0;
     // Inside the interval on which the best subtree is best, at its first quarter (geometrically),
     // so that a few more rows do not undo the choice. The root's interval has no end: a quarter
-    // above its start; infinite if there is nothing to split.
+    // above its start; infinite if there is nothing to split. Where the root is best, but a larger
+    // tree is worse by less than a standard error, the largest such tree takes its place: a tree
+    // that is too large costs some width, one that is too small may never see another row.
     double lasting_alpha = 0;
 };
 

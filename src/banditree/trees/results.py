@@ -42,9 +42,13 @@ class CrossValidation:
         Of the errors.
     best_alpha
         The alpha of the smallest error; of equals, the largest.
+    lasting_alpha
+        What policies prune at: inside the interval of the best subtree; where that is only a leaf,
+        of the largest that is not worse by a standard error of the paired differences.
     """
 
     alphas: FloatArray
     errors: FloatArray
     standard_errors: FloatArray
     best_alpha: float
+    lasting_alpha: float

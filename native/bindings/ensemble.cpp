@@ -143,6 +143,7 @@ void bind_ensemble(nb::module_& m) {
         .def("__init__", &construct, "binary"_a, "refresh"_a, "window"_a.none(), "most_rows"_a,
              "seed"_a)
         .def("freeze", &Ensemble::beliefs, nb::rv_policy::copy)
+        .def("keep_last", &keep_last<Ensemble>, "counts"_a.noconvert())
         .def("rows", &rows, "Contexts, arms and rewards that are kept.")
         .def("dump", &bytes_of<Ensemble>, "All that the engine holds, as bytes.");
     bind_beliefs(bound);

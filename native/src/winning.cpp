@@ -101,14 +101,16 @@ bool gains_are_accurate(const std::vector<Contender>& contenders) {
 template <typename Curve>
 class Contest {
  public:
-    explicit Contest(const std::vector<Curve>& curves)
-        : curves_(curves), factors_(curves.size()), wins_(curves.size(), 0.0) {
+    Contest(const std::vector<Curve>& curves, std::span<const double> shares)
+        : curves_(curves), shares_(shares), factors_(curves.size()), wins_(curves.size(), 0.0) {
         // Whoever wins is above every value that some arm is certain to exceed.
-        for (const Curve& curve : curves_) {
+        for (std::size_t arm = 0; arm < curves_.size(); ++arm) {
+            const Curve& curve = curves_[arm];
+            end_ = std::max(end_, curve.upper);
+            if (share(arm) < 1) continue;
             const bool single = is_single_value(curve);
             if (single) largest_single_ = std::max(largest_single_, curve.centre);
             start_ = std::max(start_, single ? curve.centre : curve.lower);
-            end_ = std::max(end_, curve.upper);
         }
     }
 
@@ -128,6 +130,8 @@ class Contest {
         return curve.width <= 0x1p-50 * std::abs(curve.centre);
     }
 
+    double share(std::size_t arm) const { return shares_.empty() ? 1 : shares_[arm]; }
+
     void enter_contenders() {
         for (std::size_t arm = 0; arm < curves_.size(); ++arm) {
             const Curve& curve = curves_[arm];
@@ -135,8 +139,8 @@ class Contest {
             const double unit = 1.0 / curve.width;
             const double below = integral(curve, curve.lower, start_, unit);
             const double total = below + integral(curve, start_, curve.upper, unit);
-            factors_[arm] = unit / total;
-            contenders_.push_back({arm, below / total, {}, {}, {}});
+            factors_[arm] = share(arm) * unit / total;
+            contenders_.push_back({arm, 1 - share(arm) * (1 - below / total), {}, {}, {}});
         }
     }
 
@@ -180,6 +184,7 @@ class Contest {
     }
 
     const std::vector<Curve>& curves_;
+    std::span<const double> shares_;
     std::vector<double> factors_;  // of the density of each arm, so that its integral is 1
     std::vector<double> wins_;
     std::vector<Contender> contenders_;
@@ -205,25 +210,36 @@ void check(const StudentLaw& law) {
             "win_probabilities: freedoms must be finite and at least 0.1");
 }
 
+// Whether some arm takes part whatever happens, and all may.
+bool is_sure(std::span<const double> shares) {
+    const bool possible = std::all_of(shares.begin(), shares.end(),
+                                      [](double share) { return share >= 0 && share <= 1; });
+    return possible && std::find(shares.begin(), shares.end(), 1.0) != shares.end();
+}
+
 template <typename Curve, typename Law>
-std::vector<double> contest(std::span<const Law> laws) {
+std::vector<double> contest(std::span<const Law> laws, std::span<const double> shares) {
     require(!laws.empty(), "win_probabilities: at least one law is needed");
+    require(shares.empty() || (shares.size() == laws.size() && is_sure(shares)),
+            "win_probabilities: shares must be from 0 to 1, and one of them 1");
     std::vector<Curve> curves;
     for (const Law& law : laws) {
         check(law);
         curves.emplace_back(law);
     }
-    return Contest<Curve>(curves).run();
+    return Contest<Curve>(curves, shares).run();
 }
 
 }  // namespace
 
-std::vector<double> win_probabilities(std::span<const BetaLaw> laws) {
-    return contest<LogitBeta>(laws);
+std::vector<double> win_probabilities(std::span<const BetaLaw> laws,
+                                      std::span<const double> shares) {
+    return contest<LogitBeta>(laws, shares);
 }
 
-std::vector<double> win_probabilities(std::span<const StudentLaw> laws) {
-    return contest<StudentCurve>(laws);
+std::vector<double> win_probabilities(std::span<const StudentLaw> laws,
+                                      std::span<const double> shares) {
+    return contest<StudentCurve>(laws, shares);
 }
 
 }  // namespace banditree

@@ -27,8 +27,13 @@ struct StudentLaw {
 // infinite or below 0.1, where draws too large for a double stop being rare. Throws
 // std::runtime_error if the probabilities, before they are normalised, do not sum to 1 within 1e-9:
 // the quadrature failed.
-std::vector<double> win_probabilities(std::span<const BetaLaw> laws);
-std::vector<double> win_probabilities(std::span<const StudentLaw> laws);
+//
+// shares: with which probability each law takes part, independently of the others; empty if all do.
+// One at least must be 1, and so must that of a law of scale 0.
+std::vector<double> win_probabilities(std::span<const BetaLaw> laws,
+                                      std::span<const double> shares = {});
+std::vector<double> win_probabilities(std::span<const StudentLaw> laws,
+                                      std::span<const double> shares = {});
 
 // The same for laws that are sets of equally likely values, one set per arm, not necessarily of one
 // size: the probability, over all combinations of one value per arm, that the arm's value is the

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "banditree/ensemble/logistic.hpp"
 #include "banditree/leader.hpp"
-#include "banditree/ensemble/knob.hpp"
 
 namespace banditree {
 
@@ -15,67 +15,82 @@ namespace {
 // Successes and failures that every arm is believed to have had: fewer than one, so that what is
 // drawn for an arm without rows is mostly near 0 or near 1, and such an arm is tried.
 constexpr double kOptimism = 0.3;
-// Rows in a leaf count as so many of one's own, for all arms share the trees.
-constexpr double kCertainty = 4;
+// A row in a leaf is worth so many, for splits are chosen on the rows of all arms. Measured:
+// docs/bandit.md.
+constexpr double kWorth = 10;
+constexpr double kWorthOfMeans = 5;
 constexpr double kLeastMean = 0.001;
+
+// Beyond so many arms, only those of the highest means and one other, on average, take part in a
+// draw: with many untried arms one of them would always have the largest draw.
+constexpr std::size_t kFewArms = 32;
+constexpr std::size_t kBestArms = 8;
+// An arm with less support than this is novel.
+constexpr float kNovel = 0.1f;
 
 }  // namespace
 
 double EnsembleBeliefs::overall() const {
-    return binary_ ? (all_.reward + 1) / (all_.n + 2) : all_.reward / std::max(all_.n, 1.0);
-}
-
-double EnsembleBeliefs::prior(const Total& arm) const {
-    return (arm.reward + 2 * overall()) / (arm.n + 2);
+    return binary_ ? (spread_.n * spread_.mean + 1) / (spread_.n + 2) : spread_.mean;
 }
 
 std::vector<double> EnsembleBeliefs::starts() const {
     std::vector<double> starts;
-    for (const Total& arm : arms_) starts.push_back(prior(arm));
+    for (const Arm& arm : arms_)
+        starts.push_back((arm.paid.n * arm.paid.mean + 2 * overall()) / (arm.paid.n + 2));
     starts.push_back(overall());
     return starts;
-}
-
-void EnsembleBeliefs::adopt(Members members, const SharedRows& rows) {
-    constexpr std::size_t kRows = 200;
-    members_ = std::move(members);
-    double sum = 0, n = 0;
-    for (std::size_t i = 0; i < kRows; ++i) {
-        const std::size_t row = rows.size() <= kRows ? i : i * rows.size() / kRows;
-        if (row >= rows.size()) break;
-        const std::vector<double> context = rows.context(row);
-        for (const Opinions& opinions : members_.outlook(context.data(), n_arms()).opinions) {
-            sum += stack_.mean(opinions);
-            n += 1;
-        }
-    }
-    chance_ = binary_ ? (sum + 0.5) / (n + 1) : 0.5;
 }
 
 void EnsembleBeliefs::learn(std::uint32_t arm, const double* context, double reward,
                             std::uint64_t number) {
     if (members_.are_fitted()) {
-        const Opinions opinions = members_.learn(arm, context, reward, number);
-        const double error = reward - stack_.mean(opinions);
+        const Members::Before before = members_.learn(arm, context, reward, number);
+        const double error = reward - mean(before.opinions);
         squared_error_ += error * error;
-        stack_.learn(opinions, reward);
+        arms_[arm].squared_error += error * error;
+        stack_.learn(before.opinions, members_.scale().to(reward));
+        if (before.support < kNovel) novel_.add(reward);
     }
-    arms_[arm].add(reward);
-    all_.add(reward);
+    arms_[arm].paid.add(reward);
     spread_.add(reward);
+}
+
+void EnsembleBeliefs::adopt(Members members, const SharedRows& rows) {
+    constexpr std::size_t kRows = 200;
+    members_ = std::move(members);
+    if (!binary_) return;
+    const std::size_t step = std::max<std::size_t>(1, rows.size() / kRows);
+    double sum = 0.5, n = 1;
+    for (std::size_t row = 0; row < rows.size(); row += step) {
+        const Outlook outlook = members_.outlook(rows.context(row).data(), n_arms());
+        for (const Opinions& opinions : outlook.opinions) sum += mean(opinions);
+        n += static_cast<double>(n_arms());
+    }
+    chance_ = sum / n;
+}
+
+EnsembleBeliefs EnsembleBeliefs::without_members(const SharedRows& rows) const {
+    EnsembleBeliefs fresh(binary_);
+    fresh.kinds_ = kinds_;
+    fresh.arms_.resize(n_arms());
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        fresh.arms_[rows.arms()[row]].paid.add(rows.rewards()[row]);
+        fresh.spread_.add(rows.rewards()[row]);
+    }
+    return fresh;
 }
 
 std::vector<EnsembleBeliefs::Expectation> EnsembleBeliefs::expectations(
     const double* context, ArmIndices eligible) const {
-    std::vector<Expectation> expected;
-    if (!members_.are_fitted()) {
-        expected.assign(eligible.size(), {overall(), 0});
-        return expected;
-    }
+    std::vector<Expectation> expected(eligible.size(), {overall(), 0});
+    if (!members_.are_fitted()) return expected;
     const Outlook outlook = members_.outlook(context, n_arms());
-    const double unit = knob("c", 10) / (binary_ ? chance_ * (1 - chance_) : 1);
-    for (const auto arm : eligible)
-        expected.push_back({stack_.mean(outlook.opinions[arm]), unit * outlook.support[arm]});
+    const double worth = binary_ ? kWorth / (chance_ * (1 - chance_)) : kWorthOfMeans;
+    for (std::size_t i = 0; i < eligible.size(); ++i) {
+        const auto arm = static_cast<std::size_t>(eligible[i]);
+        expected[i] = {mean(outlook.opinions[arm]), worth * outlook.support[arm]};
+    }
     return expected;
 }
 
@@ -89,71 +104,127 @@ Attribution EnsembleBeliefs::attribution(const double* context, std::uint32_t ar
     const auto of_member = members_.attributions(arm, context);
     score.base = weights[kMembers];
     for (std::size_t i = 0; i < kMembers; ++i) score.add(of_member[i], weights[i]);
-    return binary_ ? score.of(sigmoid) : score;
+    return score.of([this](double seen) {
+        return members_.scale().from(binary_ ? sigmoid(seen) : seen);
+    });
 }
 
-BetaLaw EnsembleBeliefs::beta(const Expectation& expected, bool untried) const {
+std::vector<double> EnsembleBeliefs::shares(std::span<const Expectation> expected,
+                                            ArmIndices eligible) const {
+    if (eligible.size() <= kFewArms) return {};
+    std::vector<std::size_t> order(eligible.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto is_better = [&](std::size_t a, std::size_t b) {
+        if (expected[a].mean != expected[b].mean) return expected[a].mean > expected[b].mean;
+        return eligible[a] < eligible[b];
+    };
+    std::nth_element(order.begin(), order.begin() + kBestArms, order.end(), is_better);
+    std::vector<double> shares(eligible.size(),
+                               1 / static_cast<double>(eligible.size() - kBestArms));
+    for (std::size_t i = 0; i < kBestArms; ++i) shares[order[i]] = 1;
+    return shares;
+}
+
+// Of few arms, the prior is for trying all; of many, for what a novel one has paid so far.
+BetaLaw EnsembleBeliefs::beta(const Expectation& expected, const Arm& arm, bool many) const {
     double mean = std::clamp(expected.mean, kLeastMean, 1 - kLeastMean);
-    if (untried && knob("half", 1) > 0) mean = std::max(mean, 0.5);
-    const double n = expected.n;
-    const double o = knob("o", .3);
-    const double m = knob("m", 0) > 0 ? (novel_.reward + .5) / (novel_.n + 1) : .5;
-    return {2 * o * m + mean * n, 2 * o * (1 - m) + (1 - mean) * n};
+    if (arm.paid.n == 0 && !many) mean = std::max(mean, 0.5);
+    const double prior = many ? (novel_.n * novel_.mean + 0.5) / (novel_.n + 1) : 0.5;
+    return {2 * kOptimism * prior + mean * expected.n,
+            2 * kOptimism * (1 - prior) + (1 - mean) * expected.n};
 }
 
-StudentLaw EnsembleBeliefs::student(const Expectation& expected) const {
-    const double n = expected.n;
-    return {expected.mean, std::sqrt(variance() / (n + 1)), 2 + n};
+// The law of TreeHeuristic's leaves (docs/policies.md), with what the arm was paid in place of what
+// its leaf was: so wide that an arm that pays rarely is not given up for its zeros.
+StudentLaw EnsembleBeliefs::student(const Expectation& expected, const Arm& arm) const {
+    const double n = arm.paid.n, rows = expected.n / kWorthOfMeans;
+    const double range = spread_.highest - spread_.lowest;
+    const double height = n > 0 && range > 0 ? (arm.paid.mean - spread_.lowest) / range : 0;
+    const bool varies = arm.paid.lowest < arm.paid.highest;
+    if (n >= 2 && variance() > 0 && !varies && height <= Posterior::kRounding)
+        return {expected.mean, Posterior::kFirstPayoff * std::sqrt(variance()) / (rows + 1),
+                Posterior::kFirstPayoffFreedom};
+    const double total = n * height * height;
+    const double error = varies ? arm.paid.squared_error / (range * range) : 0;
+    const double payoffs = varies ? std::min(n, n * total / (total + error)) : n;
+    const double widening =
+        n > 0 ? 1 + Posterior::kWidening * (1 / std::max(payoffs, 1.0) - 1 / n) : 1;
+    return {expected.mean, std::sqrt(widening * variance_of(arm) / (expected.n + 1)), 2 + payoffs};
 }
+
+double EnsembleBeliefs::variance_of(const Arm& arm) const {
+    return (arm.squared_error + variance()) / (arm.paid.n + 1);
+}
+
+// Constant rewards have no unit.
+RewardScale EnsembleBeliefs::scale() const {
+    const double deviation = std::sqrt(spread_.variance());
+    if (binary_) return {};
+    return {spread_.mean, deviation > 0 && spread_.lowest < spread_.highest ? deviation : 1};
+}
+
+template <class Visit>
+void EnsembleBeliefs::each_law(const double* context, ArmIndices eligible, Visit visit) const {
+    const std::vector<Expectation> expected = expectations(context, eligible);
+    const std::vector<double> shares = this->shares(expected, eligible);
+    for (std::size_t i = 0; i < eligible.size(); ++i) {
+        const auto id = static_cast<std::uint32_t>(eligible[i]);
+        const double share = shares.empty() ? 1 : shares[i];
+        if (binary_)
+            visit(id, beta(expected[i], arms_[id], !shares.empty()), share);
+        else
+            visit(id, student(expected[i], arms_[id]), share);
+    }
+}
+
+namespace {
+
+double draw_from(const BetaLaw& law, Rng& rng) { return rng.beta(law.a, law.b); }
+
+// The laws of one kind among those visited, with their shares.
+template <class Law>
+struct Laws {
+    std::vector<Law> laws;
+    std::vector<double> shares;
+
+    void add(const Law& law, double share) {
+        laws.push_back(law);
+        shares.push_back(share);
+    }
+};
+
+}  // namespace
 
 std::uint32_t EnsembleBeliefs::decide(const double* context, ArmIndices eligible, Rng& rng) const {
-    const std::vector<Expectation> expected = expectations(context, eligible);
     Leader leader(rng);
-    for (std::size_t i = 0; i < eligible.size(); ++i) {
-        const auto arm = static_cast<std::uint32_t>(eligible[i]);
-        if (binary_) {
-            const BetaLaw law = beta(expected[i], arms_[arm].n == 0);
-            leader.offer(arm, rng.beta(law.a, law.b));
-        } else {
-            leader.offer(arm, draw_from(student(expected[i]), rng));
-        }
-    }
+    each_law(context, eligible, [&](std::uint32_t arm, const auto& law, double share) {
+        if (share == 1 || rng.uniform() < share) leader.offer(arm, draw_from(law, rng));
+    });
     return leader.arm();
 }
 
 std::vector<double> EnsembleBeliefs::propensities(const double* context,
                                                   ArmIndices eligible) const {
-    const std::vector<Expectation> expected = expectations(context, eligible);
-    std::vector<BetaLaw> betas;
-    std::vector<StudentLaw> students;
-    for (std::size_t i = 0; i < eligible.size(); ++i) {
-        if (binary_)
-            betas.push_back(beta(expected[i], arms_[static_cast<std::size_t>(eligible[i])].n == 0));
+    Laws<BetaLaw> betas;
+    Laws<StudentLaw> students;
+    each_law(context, eligible, [&](std::uint32_t, const auto& law, double share) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(law)>, BetaLaw>)
+            betas.add(law, share);
         else
-            students.push_back(student(expected[i]));
-    }
-    return binary_ ? win_probabilities(betas) : win_probabilities(students);
-}
-
-void EnsembleBeliefs::Total::write(ByteWriter& out) const {
-    out.put(n);
-    out.put(reward);
-}
-
-EnsembleBeliefs::Total EnsembleBeliefs::Total::read(ByteReader& in) {
-    Total total;
-    total.n = in.between(0.0, std::numeric_limits<double>::max());
-    total.reward = in.get<double>();
-    ByteReader::require(std::isfinite(total.reward));
-    return total;
+            students.add(law, share);
+    });
+    return binary_ ? win_probabilities(betas.laws, betas.shares)
+                   : win_probabilities(students.laws, students.shares);
 }
 
 void EnsembleBeliefs::write(ByteWriter& out) const {
     out.put<std::uint8_t>(binary_);
     write_kinds(out, kinds_);
     out.put<std::uint64_t>(arms_.size());
-    for (const Total& arm : arms_) arm.write(out);
-    all_.write(out);
+    for (const Arm& arm : arms_) {
+        arm.paid.write(out);
+        out.put(arm.squared_error);
+    }
     spread_.write(out);
     novel_.write(out);
     out.put(chance_);
@@ -165,12 +236,14 @@ void EnsembleBeliefs::write(ByteWriter& out) const {
 EnsembleBeliefs EnsembleBeliefs::read(ByteReader& in) {
     EnsembleBeliefs beliefs(in.flag());
     beliefs.kinds_ = read_kinds(in);
-    beliefs.arms_.resize(in.length(2 * sizeof(double)));
-    for (Total& arm : beliefs.arms_) arm = Total::read(in);
-    beliefs.all_ = Total::read(in);
+    beliefs.arms_.resize(in.length(6 * sizeof(double)));
+    for (Arm& arm : beliefs.arms_) {
+        arm.paid = Spread::read(in);
+        arm.squared_error = in.between(0.0, std::numeric_limits<double>::max());
+    }
     beliefs.spread_ = Spread::read(in);
-    beliefs.novel_ = Total::read(in);
-    beliefs.chance_ = in.between(0.0, 1.0);
+    beliefs.novel_ = Spread::read(in);
+    beliefs.chance_ = in.between(1e-9, 1 - 1e-9);
     beliefs.squared_error_ = in.between(0.0, std::numeric_limits<double>::max());
     beliefs.members_ = Members::read(in, beliefs.binary_);
     beliefs.stack_.read(in);

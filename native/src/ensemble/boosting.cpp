@@ -87,6 +87,14 @@ float Boosting::score(const std::uint8_t* codes, std::uint32_t arm) const {
     return score;
 }
 
+float Boosting::support(const std::uint8_t* codes, std::uint32_t arm) const {
+    if (arm >= n_arms() || stages_.empty()) return 0;
+    float sum = 0;
+    for (const Stage& stage : stages_)
+        sum += stage.support[stage.tree.leaf_of(codes) * (n_arms() + 1) + arm];
+    return sum / static_cast<float>(stages_.size());
+}
+
 Attribution Boosting::attribution(const std::uint8_t* codes, std::uint32_t arm,
                                   std::size_t n_features) const {
     Attribution attribution(n_features);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include "banditree/ensemble/knob.hpp"
 
 namespace banditree {
 
@@ -12,8 +11,8 @@ namespace {
 // Numbers further from the mean are taken to be so many standard deviations away.
 constexpr double kFarthest = 5;
 
-// A category that came once says nothing that could come again.
-constexpr std::uint32_t kCommon = 2;
+// Of rarer categories, no arm can have enough rows to tell it from the others.
+constexpr std::uint32_t kCommon = 20;
 
 std::vector<std::uint32_t> counts_of(std::span<const double> ids) {
     std::vector<std::uint32_t> counts;
@@ -76,7 +75,7 @@ Coder::CodedFeature Coder::coded_category(std::span<const double> values) {
     const std::vector<std::uint32_t> counts = counts_of(values);
     std::vector<std::uint32_t> common;
     for (std::uint32_t id = 0; id < counts.size(); ++id)
-        if (counts[id] >= knob("common", kCommon)) common.push_back(id);
+        if (counts[id] >= kCommon) common.push_back(id);
     std::stable_sort(common.begin(), common.end(),
                      [&](auto a, auto b) { return counts[a] > counts[b]; });
     common.resize(std::min<std::size_t>(common.size(), kRare - 1));
@@ -84,8 +83,8 @@ Coder::CodedFeature Coder::coded_category(std::span<const double> values) {
     for (std::size_t i = 0; i < common.size(); ++i)
         feature.code_of[common[i]] = static_cast<std::uint8_t>(i + 1);
     feature.shares.assign(kCodes, 0);
-    for (const double value : values)
-        feature.shares[feature.code(value)] += 1 / static_cast<double>(values.size());
+    for (const double value : values) feature.shares[feature.code(value)] += 1;
+    for (double& share : feature.shares) share /= static_cast<double>(values.size());
     return feature;
 }
 

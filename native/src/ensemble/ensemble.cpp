@@ -23,6 +23,13 @@ void Ensemble::learn_many(ArmIndices arms, const Matrix& contexts,
               {contexts.data + i * contexts.columns, contexts.columns}, rewards[i]);
 }
 
+void Ensemble::keep_last(std::span<const std::int64_t> counts) {
+    rows_.keep_last(counts);
+    beliefs_ = beliefs_.without_members(rows_);
+    fitted_at_ = rows_.n_learned();
+    if (rows_.size() > 0) fit();
+}
+
 // Each time rows have grown by a share; with a full window, each time such a share of it is new.
 bool Ensemble::is_due() const {
     auto fitted = static_cast<double>(fitted_at_);
@@ -37,10 +44,13 @@ void Ensemble::fit() {
     const auto n_arms = static_cast<std::uint32_t>(this->n_arms());
     std::size_t share = rows_.fair_share(settings_.most_rows, n_arms);
     if (settings_.window > 0) share = std::min(share, settings_.window);
-    rows_.keep_last(share, n_arms);
+    const std::vector<std::int64_t> most(n_arms, static_cast<std::int64_t>(share));
+    rows_.keep_last(most);
     const Rng rng = Rng(settings_.seed).child(fitted_at_);
     beliefs_.adopt(
-        Members::fit(rows_, beliefs_.starts(), beliefs_.members(), settings_.members, rng), rows_);
+        Members::fit(rows_, beliefs_.starts(), beliefs_.scale(), beliefs_.members(),
+                     settings_.members, rng),
+        rows_);
 }
 
 void Ensemble::write(ByteWriter& out) const {

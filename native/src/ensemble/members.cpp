@@ -1,6 +1,7 @@
 #include "banditree/ensemble/members.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "banditree/ensemble/logistic.hpp"
 
@@ -12,12 +13,16 @@ Members::Coded::Coded(const Coder& coder, const double* context)
 }
 
 Members Members::fit(const SharedRows& rows, const std::vector<double>& start,
-                     const Members& before, const MemberSettings& settings, Rng rng) {
+                     const RewardScale& scale, const Members& before,
+                     const MemberSettings& settings, Rng rng) {
     Members members(before.binary_);
+    members.scale_ = scale;
     members.coder_ = Coder(rows.columns(), rows.kinds());
     const auto n_arms = static_cast<std::uint32_t>(start.size() - 1);
-    const CodedRows coded = rows.coded(members.coder_, n_arms);
-    const std::vector<float> means(start.begin(), start.end());
+    CodedRows coded = rows.coded(members.coder_, n_arms);
+    for (float& reward : coded.rewards) reward = static_cast<float>(scale.to(reward));
+    std::vector<float> means;
+    for (const double mean : start) means.push_back(static_cast<float>(scale.to(mean)));
     std::vector<float> scores = means;
     if (members.binary_)
         std::transform(means.begin(), means.end(), scores.begin(),
@@ -59,18 +64,22 @@ std::array<Attribution, kMembers> Members::attributions(std::uint32_t arm,
     return {boosting.of(clipped_logit), forest.of(logit), linear.of(clipped_logit)};
 }
 
-Opinions Members::learn(std::uint32_t arm, const double* context, double reward,
-                        std::uint64_t number) {
+Members::Before Members::learn(std::uint32_t arm, const double* context, double reward,
+                               std::uint64_t number) {
     const Coded coded(coder_, context);
     const std::uint8_t* codes = coded.codes.data();
-    const Opinions before = opinions(boosting_.score(codes, arm), forest_.mean(codes, arm),
-                                     linear_.score(codes, coded.scaled.data(), arm));
-    forest_.learn(codes, arm, static_cast<float>(reward), number);
-    linear_.learn(codes, coded.scaled.data(), arm, static_cast<float>(reward));
+    const Before before{opinions(boosting_.score(codes, arm), forest_.mean(codes, arm),
+                                 linear_.score(codes, coded.scaled.data(), arm)),
+                        boosting_.support(codes, arm)};
+    const auto seen = static_cast<float>(scale_.to(reward));
+    forest_.learn(codes, arm, seen, number);
+    linear_.learn(codes, coded.scaled.data(), arm, seen);
     return before;
 }
 
 void Members::write(ByteWriter& out) const {
+    out.put(scale_.zero);
+    out.put(scale_.unit);
     coder_.write(out);
     boosting_.write(out);
     forest_.write(out);
@@ -79,6 +88,8 @@ void Members::write(ByteWriter& out) const {
 
 Members Members::read(ByteReader& in, bool binary) {
     Members members(binary);
+    members.scale_.zero = in.between(-kLargest, kLargest);
+    members.scale_.unit = in.between(std::numeric_limits<double>::min(), kLargest);
     members.coder_ = Coder::read(in);
     members.boosting_ = Boosting::read(in, members.coder_.n_features());
     members.forest_ = Forest::read(in, members.coder_.n_features());

@@ -41,11 +41,11 @@ std::size_t SharedRows::fair_share(std::size_t most, std::uint32_t n_arms) const
     return size();
 }
 
-void SharedRows::keep_last(std::size_t most, std::uint32_t n_arms) {
-    std::vector<std::size_t> kept(n_arms, 0);
+void SharedRows::keep_last(std::span<const std::int64_t> most) {
+    std::vector<std::int64_t> kept(most.size(), 0);
     std::vector<std::uint32_t> rows;
     for (std::size_t i = size(); i-- > 0;)
-        if (kept[arms_[i]]++ < most) rows.push_back(static_cast<std::uint32_t>(i));
+        if (kept[arms_[i]]++ < most[arms_[i]]) rows.push_back(static_cast<std::uint32_t>(i));
     if (rows.size() == size()) return;
     std::reverse(rows.begin(), rows.end());
     for (RawColumn& column : columns_) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
-#include "banditree/ensemble/knob.hpp"
 namespace banditree {
 
 namespace {
@@ -105,11 +105,8 @@ TreeGrower::Split TreeGrower::best_split(std::span<const GradientRow> rows) {
         collect(features_[i], rows);
         if (items_.front().code == items_.back().code) continue;
         ++tried;
-        const bool is_category = coder_.is_category(features_[i]);
-        const double credit = is_category ? 1 - knob("credit", 1) * (1 - credit_of_categories()) : 1;
-        if (credit <= 0) continue;
-        rank_codes(is_category);
-        scan(features_[i], rows.size(), credit, best);
+        const double chance = rank_codes(coder_.is_category(features_[i]));
+        scan(features_[i], rows.size(), chance, best);
     }
     return best.gain > none ? best : Split();
 }
@@ -154,8 +151,9 @@ void TreeGrower::collect_by_sorting(const std::vector<std::uint8_t>& codes,
 }
 
 // Codes in the order in which cuts are tried: those of a number as they are, those of a category by
-// their rewards.
-void TreeGrower::rank_codes(bool is_category) {
+// their rewards. Returns what the best cut of such an order gains by chance: of the squared
+// deviations of means that mean nothing, it takes 2/pi.
+double TreeGrower::rank_codes(bool is_category) {
     std::array<double, Coder::kCodes> gradient{}, hessian{};
     n_ranks_ = 0;
     for (const Item& item : items_) {
@@ -163,7 +161,7 @@ void TreeGrower::rank_codes(bool is_category) {
         gradient[item.code] += item.gradient;
         hessian[item.code] += item.hessian;
     }
-    if (!is_category) return;
+    if (!is_category) return 0;
     const auto mean = [&](std::uint32_t code) {
         return gradient[code] / (hessian[code] + growth_.penalty);
     };
@@ -174,33 +172,15 @@ void TreeGrower::rank_codes(bool is_category) {
     std::stable_sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) {
         return rank[a.code] < rank[b.code];
     });
-}
-
-// Of many categories, the best cut of their order gains much by chance. What counts of a gain is
-// 1 - 1/F, F being how much more the means of categories differ than by chance; nothing if F <= 1.
-double TreeGrower::credit_of_categories() {
-    double between = 0, n_cells = 0;
-    for (std::size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
-        for (; end < items_.size() && items_[end].code == items_[begin].code; ++end) {
-            ArmSums& arm = arms_[items_[end].arm];
-            arm.left_gradient += items_[end].gradient;
-            arm.left_hessian += items_[end].hessian;
-        }
-        for (std::size_t i = begin; i < end; ++i) {
-            ArmSums& arm = arms_[items_[i].arm];
-            if (arm.left_hessian == 0) continue;
-            between += arm.left_gradient * arm.left_gradient / arm.left_hessian;
-            arm.left_gradient = arm.left_hessian = 0;
-            ++n_cells;
-        }
+    double means = -1;
+    for (std::uint32_t i = 0; i < n_ranks_; ++i) {
+        const double hessian_of = hessian[codes_at_[i]];
+        means += hessian_of / (hessian_of + growth_.penalty);
     }
-    for (const std::uint32_t arm : present_)
-        between -= arms_[arm].gradient * arms_[arm].gradient / arms_[arm].hessian;
-    const double chance = noise_ * (n_cells - static_cast<double>(present_.size()));
-    return between > chance ? 1 - chance / between : 0;
+    return 2 / std::numbers::pi * noise_ * std::max(means, 0.0);
 }
 
-void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, double credit, Split& best) {
+void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, double chance, Split& best) {
     for (const std::uint32_t arm : present_) arms_[arm].left_gradient = arms_[arm].left_hessian = 0;
     double gain = 0;
     std::size_t left_rows = 0;
@@ -218,8 +198,8 @@ void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, double credit, 
         if (items_[i + 1].code == item.code) continue;
         ++rank;
         if (left_rows < growth_.min_rows || n_rows - left_rows < growth_.min_rows) continue;
-        if (credit * gain > best.gain)
-            best = {credit * gain, feature, left_set(feature, rank, left_rows, n_rows)};
+        if (gain - chance > best.gain)
+            best = {gain - chance, feature, left_set(feature, rank, left_rows, n_rows)};
     }
 }
 

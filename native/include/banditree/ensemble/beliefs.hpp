@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "banditree/arm_rows.hpp"
@@ -25,8 +26,13 @@ class EnsembleBeliefs {
     void learn(std::uint32_t arm, const double* context, double reward, std::uint64_t number);
     // What is expected of each arm, the last of arms to come, whatever the context.
     std::vector<double> starts() const;
+    // Takes over members that were fitted to these rows.
     void adopt(Members members, const SharedRows& rows);
     const Members& members() const { return members_; }
+    // In which members are to see rewards.
+    RewardScale scale() const;
+    // Beliefs about as many arms of which only the totals of these rows are known.
+    EnsembleBeliefs without_members(const SharedRows& rows) const;
 
     std::uint32_t decide(const double* context, ArmIndices eligible, Rng& rng) const;
     // The probability with which `decide` takes each of the arms.
@@ -37,16 +43,14 @@ class EnsembleBeliefs {
         double n = 0;
     };
     std::vector<Expectation> expectations(const double* context, ArmIndices eligible) const;
-
     // Of the mean reward expected of an arm.
     Attribution attribution(const double* context, std::uint32_t arm) const;
-
     // Of a reward around what was expected of it.
-    double variance() const { return squared_error_ / std::max(all_.n, 1.0); }
+    double variance() const { return squared_error_ / std::max(spread_.n, 1.0); }
 
     bool is_binary() const { return binary_; }
     std::size_t n_arms() const { return arms_.size(); }
-    double n_learned(std::uint32_t arm) const { return arms_[arm].n; }
+    double n_learned(std::uint32_t arm) const { return arms_[arm].paid.n; }
     const std::vector<Kind>& kinds() const { return kinds_; }
     void set_kinds(const std::vector<Kind>& kinds) { kinds_ = kinds; }
 
@@ -54,30 +58,29 @@ class EnsembleBeliefs {
     static EnsembleBeliefs read(ByteReader& in);
 
  private:
-    // All that an arm was paid.
-    struct Total {
-        double n = 0;
-        double reward = 0;
-
-        void add(double reward) {
-            n += 1;
-            this->reward += reward;
-        }
-        void write(ByteWriter& out) const;
-        static Total read(ByteReader& in);
+    struct Arm {
+        Spread paid;
+        double squared_error = 0;  // of what was expected of each reward before it came
     };
-    BetaLaw beta(const Expectation& expected, bool untried) const;
-    StudentLaw student(const Expectation& expected) const;
     double overall() const;
-    double prior(const Total& arm) const;
+    double mean(const Opinions& opinions) const {
+        return members_.scale().from(stack_.mean(opinions));
+    }
+    double variance_of(const Arm& arm) const;
+    // Calls visit(arm, law, share) for each arm: it takes part with this probability, and then its
+    // mean reward is drawn from the law.
+    template <class Visit>
+    void each_law(const double* context, ArmIndices eligible, Visit visit) const;
+    std::vector<double> shares(std::span<const Expectation> expected, ArmIndices eligible) const;
+    BetaLaw beta(const Expectation& expected, const Arm& arm, bool many) const;
+    StudentLaw student(const Expectation& expected, const Arm& arm) const;
 
     bool binary_;
     std::vector<Kind> kinds_;
-    std::vector<Total> arms_;
-    Total all_;
-    Spread spread_;
-    Total novel_;         // rewards of plays of which little was known
-    double chance_ = 0.5;  // the mean reward of an arm drawn at random
+    std::vector<Arm> arms_;
+    Spread spread_;             // what all were paid
+    Spread novel_;              // what was paid where little was known of the arm
+    double chance_ = 0.5;       // the mean reward of an arm drawn at random; of binary rewards
     double squared_error_ = 0;  // of what was expected of each reward before it came
     Members members_;
     Stack stack_;

@@ -32,6 +32,7 @@ class Boosting {
     // Arms that came after the fit have the score of all arms together, and no support.
     void predict(const std::uint8_t* codes, std::span<float> score, std::span<float> support) const;
     float score(const std::uint8_t* codes, std::uint32_t arm) const;
+    float support(const std::uint8_t* codes, std::uint32_t arm) const;
     Attribution attribution(const std::uint8_t* codes, std::uint32_t arm,
                             std::size_t n_features) const;
 

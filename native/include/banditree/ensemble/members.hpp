@@ -24,6 +24,15 @@ struct Outlook {
     std::vector<float> support;  // how many of the arm's rows are in a leaf with the context
 };
 
+// Rewards as members see them.
+struct RewardScale {
+    double zero = 0;
+    double unit = 1;
+
+    double to(double reward) const { return (reward - zero) / unit; }
+    double from(double seen) const { return zero + unit * seen; }
+};
+
 struct MemberSettings {
     BoostingSettings boosting;
     ForestSettings forest;
@@ -37,8 +46,9 @@ class Members {
     // Fitted to rows, of which there are some. The linear member goes on from the one before. start
     // is what is expected of each arm, the last of arms to come, before anything else is known.
     static Members fit(const SharedRows& rows, const std::vector<double>& start,
-                       const Members& before, const MemberSettings& settings, Rng rng);
+                       const RewardScale& scale, const Members& before, const MemberSettings& settings, Rng rng);
     bool are_fitted() const { return boosting_.is_fitted(); }
+    const RewardScale& scale() const { return scale_; }
     std::size_t n_features() const { return coder_.n_features(); }
     // Those that were there when they were fitted.
     std::size_t n_arms() const { return are_fitted() ? boosting_.n_arms() : 0; }
@@ -46,8 +56,12 @@ class Members {
     Outlook outlook(const double* context, std::size_t n_arms) const;
     // Of the opinions of one arm.
     std::array<Attribution, kMembers> attributions(std::uint32_t arm, const double* context) const;
-    // What members say of one arm, before they learn what it paid.
-    Opinions learn(std::uint32_t arm, const double* context, double reward, std::uint64_t number);
+    // What members say of one arm, before they learn what it paid; and its support.
+    struct Before {
+        Opinions opinions;
+        float support;
+    };
+    Before learn(std::uint32_t arm, const double* context, double reward, std::uint64_t number);
 
     void write(ByteWriter& out) const;
     static Members read(ByteReader& in, bool binary);
@@ -62,6 +76,7 @@ class Members {
     Opinions opinions(double boosting, double forest, double linear) const;
 
     bool binary_;
+    RewardScale scale_;
     Coder coder_;
     Boosting boosting_;
     Forest forest_;

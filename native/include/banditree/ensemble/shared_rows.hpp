@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "banditree/ensemble/coded_rows.hpp"
@@ -13,8 +14,8 @@ class SharedRows {
  public:
     void set_kinds(const std::vector<Kind>& kinds);
     void append(std::uint32_t arm, const double* context, double reward);
-    // Keeps the last `most` rows of each arm only.
-    void keep_last(std::size_t most, std::uint32_t n_arms);
+    // Keeps so many rows of each arm only, the last ones.
+    void keep_last(std::span<const std::int64_t> most);
     // How many rows each arm may keep, so that there are no more than `most` of all arms.
     std::size_t fair_share(std::size_t most, std::uint32_t n_arms) const;
     std::vector<double> context(std::size_t row) const;

@@ -102,9 +102,8 @@ class TreeGrower {
                              std::span<const GradientRow> rows);
     void collect_by_sorting(const std::vector<std::uint8_t>& codes,
                             std::span<const GradientRow> rows);
-    void rank_codes(bool is_category);
-    double credit_of_categories();
-    void scan(std::uint32_t feature, std::size_t n_rows, double credit, Split& best);
+    double rank_codes(bool is_category);
+    void scan(std::uint32_t feature, std::size_t n_rows, double chance, Split& best);
     std::uint64_t left_set(std::uint32_t feature, std::uint32_t n_left, std::size_t left_rows,
                            std::size_t n_rows) const;
     double term(double gradient, double hessian) const {

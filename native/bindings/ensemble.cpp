@@ -108,8 +108,7 @@ auto rows(const Ensemble& engine) {
     const std::size_t m = kept.columns().size();
     std::vector<double> contexts(kept.size() * m);
     for (std::size_t f = 0; f < m; ++f)
-        for (std::size_t i = 0; i < kept.size(); ++i)
-            contexts[i * m + f] = kept.columns()[f].at(i);
+        for (std::size_t i = 0; i < kept.size(); ++i) contexts[i * m + f] = kept.columns()[f].at(i);
     std::vector<std::int64_t> arms(kept.arms().begin(), kept.arms().end());
     std::vector<double> rewards = kept.rewards();
     return nb::make_tuple(to_numpy(std::move(contexts), kept.size(), m), to_numpy(std::move(arms)),
@@ -133,8 +132,8 @@ EnsembleBeliefs from_bytes(const ByteArray& bytes) {
 }  // namespace
 
 void bind_ensemble(nb::module_& m) {
-    nb::class_<EnsembleBeliefs> frozen(
-        m, "EnsembleBeliefs", "What decisions of an ensemble need. Threads may share it.");
+    nb::class_<EnsembleBeliefs> frozen(m, "EnsembleBeliefs",
+                                       "What decisions of an ensemble need. Threads may share it.");
     frozen.def("dump", &bytes_of<EnsembleBeliefs>, "All of it as bytes.")
         .def_static("restore", &from_bytes, "state"_a.noconvert());
     bind_beliefs(frozen);

@@ -534,6 +534,14 @@ class TreeHeuristic:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
+
     @property
     def n_arms(self) -> int: ...
     def n_rows(self, arm: int) -> int: ...
@@ -550,14 +558,6 @@ class TreeHeuristic:
 
     def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """All that the engine holds, as bytes."""
-
-    def load(
-        self,
-        state: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
-        """Becomes the engine that was dumped."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
@@ -631,6 +631,14 @@ class TreeBootstrap:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
+
     @property
     def n_arms(self) -> int: ...
     def n_rows(self, arm: int) -> int: ...
@@ -647,14 +655,6 @@ class TreeBootstrap:
 
     def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """All that the engine holds, as bytes."""
-
-    def load(
-        self,
-        state: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
-        """Becomes the engine that was dumped."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
@@ -844,6 +844,14 @@ class OnlineTreeBootstrap:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
+
     @property
     def n_arms(self) -> int: ...
     def n_rows(self, arm: int) -> int: ...
@@ -860,14 +868,6 @@ class OnlineTreeBootstrap:
 
     def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """All that the engine holds, as bytes."""
-
-    def load(
-        self,
-        state: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
-        """Becomes the engine that was dumped."""
 
     @property
     def spread(self) -> tuple[float, float, float, float, float]:
@@ -975,3 +975,181 @@ class BanditForest:
         """
         Of each tree: the path as (feature, low, high, value), whether the tree is finished there, and number and sum of the arm's rewards. Of a category, low and high are its id.
         """
+
+class EnsembleBeliefs:
+    """What decisions of an ensemble need. Threads may share it."""
+
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All of it as bytes."""
+
+    @staticmethod
+    def restore(
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> EnsembleBeliefs: ...
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def propensities(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def expectations(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Mean of each arm, and of how many rows it is the mean."""
+
+    def attribution(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        arm: int,
+    ) -> tuple: ...
+    def n_learned(self, arm: int) -> float: ...
+    @property
+    def n_arms(self) -> int: ...
+    @property
+    def variance(self) -> float:
+        """Of a reward around what was expected of it."""
+
+    def categorical(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+class Ensemble:
+    def __init__(
+        self, binary: bool, refresh: float, window: int | None, most_rows: int, seed: int
+    ) -> None: ...
+    def freeze(self) -> EnsembleBeliefs: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def rows(self) -> tuple:
+        """Contexts, arms and rewards that are kept."""
+
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def propensities(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def expectations(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Mean of each arm, and of how many rows it is the mean."""
+
+    def attribution(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        arm: int,
+    ) -> tuple: ...
+    def n_learned(self, arm: int) -> float: ...
+    @property
+    def n_arms(self) -> int: ...
+    @property
+    def variance(self) -> float:
+        """Of a reward around what was expected of it."""
+
+    def categorical(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+    def add_arm(self) -> None: ...
+    def set_categorical(
+        self,
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def learn(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        reward: float,
+    ) -> None: ...
+    def learn_many(
+        self,
+        arms: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""

@@ -81,8 +81,8 @@ EnsembleBeliefs EnsembleBeliefs::without_members(const SharedRows& rows) const {
     return fresh;
 }
 
-std::vector<EnsembleBeliefs::Expectation> EnsembleBeliefs::expectations(
-    const double* context, ArmIndices eligible) const {
+std::vector<EnsembleBeliefs::Expectation> EnsembleBeliefs::expectations(const double* context,
+                                                                        ArmIndices eligible) const {
     std::vector<Expectation> expected(eligible.size(), {overall(), 0});
     if (!members_.are_fitted()) return expected;
     const Outlook outlook = members_.outlook(context, n_arms());
@@ -104,9 +104,8 @@ Attribution EnsembleBeliefs::attribution(const double* context, std::uint32_t ar
     const auto of_member = members_.attributions(arm, context);
     score.base = weights[kMembers];
     for (std::size_t i = 0; i < kMembers; ++i) score.add(of_member[i], weights[i]);
-    return score.of([this](double seen) {
-        return members_.scale().from(binary_ ? sigmoid(seen) : seen);
-    });
+    return score.of(
+        [this](double seen) { return members_.scale().from(binary_ ? sigmoid(seen) : seen); });
 }
 
 std::vector<double> EnsembleBeliefs::shares(std::span<const Expectation> expected,

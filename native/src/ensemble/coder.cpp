@@ -146,9 +146,8 @@ Coder Coder::read(ByteReader& in) {
         ByteReader::require(std::is_sorted(feature.edges.begin(), feature.edges.end()));
         for (const double edge : feature.edges) ByteReader::require(std::isfinite(edge));
         for (const std::uint8_t code : feature.code_of) ByteReader::require(code < kCodes);
-        feature.n_codes = feature.is_category
-                              ? kCodes
-                              : static_cast<std::uint32_t>(feature.edges.size()) + 2;
+        feature.n_codes =
+            feature.is_category ? kCodes : static_cast<std::uint32_t>(feature.edges.size()) + 2;
     }
     return coder;
 }

@@ -47,10 +47,9 @@ void Ensemble::fit() {
     const std::vector<std::int64_t> most(n_arms, static_cast<std::int64_t>(share));
     rows_.keep_last(most);
     const Rng rng = Rng(settings_.seed).child(fitted_at_);
-    beliefs_.adopt(
-        Members::fit(rows_, beliefs_.starts(), beliefs_.scale(), beliefs_.members(),
-                     settings_.members, rng),
-        rows_);
+    beliefs_.adopt(Members::fit(rows_, beliefs_.starts(), beliefs_.scale(), beliefs_.members(),
+                                settings_.members, rng),
+                   rows_);
 }
 
 void Ensemble::write(ByteWriter& out) const {

@@ -53,14 +53,13 @@ Linear Linear::adapted(const Coder& before, const Coder& coder, std::uint32_t n_
             // The score of a number stays what it was, now that 0 is another one.
             const double moved = (coder.mean(f) - before.mean(f)) / before.deviation(f);
             for (std::uint32_t arm = 0; arm < n_arms_; ++arm)
-                fresh.weights_[arm] += static_cast<float>(
-                    weights_[std::size_t{from} * n_arms_ + arm] * moved);
+                fresh.weights_[arm] +=
+                    static_cast<float>(weights_[std::size_t{from} * n_arms_ + arm] * moved);
             continue;
         }
         for (std::uint8_t code = 0; code < Coder::kCodes; ++code) {
             const std::int64_t id = coder.category_of(f, code);
-            const std::uint8_t former =
-                id < 0 ? code : before.code_of(f, static_cast<double>(id));
+            const std::uint8_t former = id < 0 ? code : before.code_of(f, static_cast<double>(id));
             fresh.copy_input(*this, from + former, into + code, 1);
         }
     }
@@ -83,9 +82,9 @@ void Linear::add_arms(std::uint32_t n_arms) {
     std::vector<float> weights, squares;
     for (std::size_t input = 0; input < inputs_.count; ++input) {
         const auto row = weights_.begin() + static_cast<std::ptrdiff_t>(input * n_arms_);
-        const float mean = n_arms_ == 0 ? 0.0f
-                                        : std::accumulate(row, row + n_arms_, 0.0f) /
-                                              static_cast<float>(n_arms_);
+        const float mean =
+            n_arms_ == 0 ? 0.0f
+                         : std::accumulate(row, row + n_arms_, 0.0f) / static_cast<float>(n_arms_);
         weights.insert(weights.end(), row, row + n_arms_);
         weights.insert(weights.end(), n_arms - n_arms_, mean);
         const auto square = squares_.begin() + static_cast<std::ptrdiff_t>(input * n_arms_);
@@ -138,8 +137,7 @@ float Linear::score(const std::uint8_t* codes, const float* scaled, std::uint32_
     return sum;
 }
 
-void Linear::predict(const std::uint8_t* codes, const float* scaled,
-                     std::span<float> score) const {
+void Linear::predict(const std::uint8_t* codes, const float* scaled, std::span<float> score) const {
     std::fill(score.begin(), score.end(), 0.0f);
     const std::size_t known = std::min<std::size_t>(score.size(), n_arms_);
     inputs_.each(codes, scaled, [&](std::uint32_t input, float value) {

@@ -38,9 +38,9 @@ void TreeGrower::grow_node(std::uint32_t node, std::span<GradientRow> rows, std:
     if (rows.size() >= 2 * growth_.min_rows && depth < growth_.max_depth) split = best_split(rows);
     if (split.gain <= 0) return make_leaf(node, values, leaves);
     const std::vector<std::uint8_t>& codes = codes_[split.feature];
-    const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](const GradientRow& row) {
-        return split.left_codes >> codes[row.row] & 1;
-    });
+    const auto middle = std::stable_partition(
+        rows.begin(), rows.end(),
+        [&](const GradientRow& row) { return split.left_codes >> codes[row.row] & 1; });
     const auto n_left = static_cast<std::size_t>(middle - rows.begin());
     const auto child = static_cast<std::uint32_t>(tree_.nodes_.size());
     tree_.nodes_[node] = {split.left_codes, split.feature, child};
@@ -157,7 +157,8 @@ double TreeGrower::rank_codes(bool is_category) {
     std::array<double, Coder::kCodes> gradient{}, hessian{};
     n_ranks_ = 0;
     for (const Item& item : items_) {
-        if (n_ranks_ == 0 || codes_at_[n_ranks_ - 1] != item.code) codes_at_[n_ranks_++] = item.code;
+        if (n_ranks_ == 0 || codes_at_[n_ranks_ - 1] != item.code)
+            codes_at_[n_ranks_++] = item.code;
         gradient[item.code] += item.gradient;
         hessian[item.code] += item.hessian;
     }
@@ -169,9 +170,8 @@ double TreeGrower::rank_codes(bool is_category) {
                      [&](auto a, auto b) { return mean(a) < mean(b); });
     std::array<std::uint32_t, Coder::kCodes> rank{};
     for (std::uint32_t i = 0; i < n_ranks_; ++i) rank[codes_at_[i]] = i;
-    std::stable_sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) {
-        return rank[a.code] < rank[b.code];
-    });
+    std::stable_sort(items_.begin(), items_.end(),
+                     [&](const Item& a, const Item& b) { return rank[a.code] < rank[b.code]; });
     double means = -1;
     for (std::uint32_t i = 0; i < n_ranks_; ++i) {
         const double hessian_of = hessian[codes_at_[i]];
@@ -203,8 +203,8 @@ void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, double chance, 
     }
 }
 
-// The codes of the first ranks. Codes that the node has not seen go where most rows go; of a number,
-// those between two ranks go with the nearer end.
+// The codes of the first ranks. Codes that the node has not seen go where most rows go; of a
+// number, those between two ranks go with the nearer end.
 std::uint64_t TreeGrower::left_set(std::uint32_t feature, std::uint32_t n_left,
                                    std::size_t left_rows, std::size_t n_rows) const {
     const auto bit = [](std::uint32_t code) { return std::uint64_t{1} << code; };

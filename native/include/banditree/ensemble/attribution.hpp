@@ -18,9 +18,7 @@ struct Attribution {
     std::vector<double> of_feature;
 
     explicit Attribution(std::size_t n_features) : of_feature(n_features, 0) {}
-    double total() const {
-        return std::accumulate(of_feature.begin(), of_feature.end(), base);
-    }
+    double total() const { return std::accumulate(of_feature.begin(), of_feature.end(), base); }
     void add(const Attribution& other, double factor) {
         base += factor * other.base;
         for (std::size_t f = 0; f < other.of_feature.size(); ++f)
@@ -33,9 +31,8 @@ struct Attribution {
         Attribution mapped = *this;
         const double from = base, to = total();
         mapped.base = function(from);
-        const double slope = std::abs(to - from) > kSame
-                                 ? (function(to) - mapped.base) / (to - from)
-                                 : 0;
+        const double slope =
+            std::abs(to - from) > kSame ? (function(to) - mapped.base) / (to - from) : 0;
         for (double& part : mapped.of_feature) part *= slope;
         return mapped;
     }

@@ -15,14 +15,14 @@ struct BoostingSettings {
     std::uint32_t n_trees = 100;
     float rate = 0.05f;
     double row_share = 0.7;  // of the rows that a tree is grown on
-    SharedGrowth growth{.max_depth = 4, .min_rows = 2, .penalty = 1, .shrinkage = 1,
-                        .feature_share = 0.5};
+    SharedGrowth growth{
+        .max_depth = 4, .min_rows = 2, .penalty = 1, .shrinkage = 1, .feature_share = 0.5};
 };
 
 class Boosting {
  public:
-    // Scores of each arm, the last of arms to come, before any tree has spoken. Binary: a score is a
-    // logit; otherwise, a mean.
+    // Scores of each arm, the last of arms to come, before any tree has spoken. Binary: a score is
+    // a logit; otherwise, a mean.
     Boosting() = default;
     static Boosting fit(const CodedRows& rows, const Coder& coder, bool binary,
                         std::vector<float> start, const BoostingSettings& settings, Rng& rng);

@@ -14,8 +14,8 @@ namespace banditree {
 
 struct ForestSettings {
     std::uint32_t n_trees = 20;
-    SharedGrowth growth{.max_depth = 60, .min_rows = 2, .penalty = 0.5f, .shrinkage = 1,
-                        .feature_share = 0.4};
+    SharedGrowth growth{
+        .max_depth = 60, .min_rows = 2, .penalty = 0.5f, .shrinkage = 1, .feature_share = 0.4};
 };
 
 class Forest {

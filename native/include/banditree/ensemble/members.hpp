@@ -46,7 +46,8 @@ class Members {
     // Fitted to rows, of which there are some. The linear member goes on from the one before. start
     // is what is expected of each arm, the last of arms to come, before anything else is known.
     static Members fit(const SharedRows& rows, const std::vector<double>& start,
-                       const RewardScale& scale, const Members& before, const MemberSettings& settings, Rng rng);
+                       const RewardScale& scale, const Members& before,
+                       const MemberSettings& settings, Rng rng);
     bool are_fitted() const { return boosting_.is_fitted(); }
     const RewardScale& scale() const { return scale_; }
     std::size_t n_features() const { return coder_.n_features(); }

@@ -52,14 +52,15 @@ struct GradientRow {
 
 struct SharedGrowth {
     std::uint32_t max_depth = 60;
-    std::uint32_t min_rows = 2;   // in a leaf
-    float penalty = 1;            // on the Hessian of an arm, in gains
-    float shrinkage = 1;          // of an arm's value in a node towards that in its parent
-    double feature_share = 1;     // of features tried at a node
+    std::uint32_t min_rows = 2;  // in a leaf
+    float penalty = 1;           // on the Hessian of an arm, in gains
+    float shrinkage = 1;         // of an arm's value in a node towards that in its parent
+    double feature_share = 1;    // of features tried at a node
 };
 
-// In each leaf, arm by arm: what its gradients say, shrunk along the way from the root, and how much
-// Hessian says so. The last column is that of all arms together, for arms that are not there yet.
+// In each leaf, arm by arm: what its gradients say, shrunk along the way from the root, and how
+// much Hessian says so. The last column is that of all arms together, for arms that are not there
+// yet.
 struct LeafValues {
     std::vector<float> value;
     std::vector<float> hessian;

@@ -1,6 +1,7 @@
 #include "banditree/ensemble/ensemble.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include "engines.hpp"
 #include "policies.hpp"
@@ -57,7 +58,7 @@ template <class Believer>
 auto attribution(const Believer& believer, const DoubleArray& context, std::int64_t arm) {
     const EnsembleBeliefs& beliefs = beliefs_of(believer);
     Attribution parts = beliefs.attribution(as_context(beliefs, context), as_arm(beliefs, arm));
-    return nb::make_tuple(parts.base, to_numpy(std::move(parts.of_feature)));
+    return std::make_tuple(parts.base, to_numpy(std::move(parts.of_feature)));
 }
 
 template <class Believer>
@@ -111,7 +112,7 @@ auto rows(const Ensemble& engine) {
         for (std::size_t i = 0; i < kept.size(); ++i) contexts[i * m + f] = kept.columns()[f].at(i);
     std::vector<std::int64_t> arms(kept.arms().begin(), kept.arms().end());
     std::vector<double> rewards = kept.rewards();
-    return nb::make_tuple(to_numpy(std::move(contexts), kept.size(), m), to_numpy(std::move(arms)),
+    return std::make_tuple(to_numpy(std::move(contexts), kept.size(), m), to_numpy(std::move(arms)),
                           to_numpy(std::move(rewards)));
 }
 

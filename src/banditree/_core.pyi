@@ -1035,7 +1035,7 @@ class EnsembleBeliefs:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         arm: int,
-    ) -> tuple: ...
+    ) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
     def n_learned(self, arm: int) -> float: ...
     @property
     def n_arms(self) -> int: ...
@@ -1056,7 +1056,13 @@ class Ensemble:
             NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
-    def rows(self) -> tuple:
+    def rows(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]:
         """Contexts, arms and rewards that are kept."""
 
     def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
@@ -1109,7 +1115,7 @@ class Ensemble:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         arm: int,
-    ) -> tuple: ...
+    ) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
     def n_learned(self, arm: int) -> float: ...
     @property
     def n_arms(self) -> int: ...

@@ -29,7 +29,22 @@ _NAMED = 3
 
 
 class Bandit(EnginePolicy[A]):
-    """Three learners on the observations of all arms, weighed by what each predicted before it knew.
+    """An ensemble on the observations of all arms: every observation helps to find the splits.
+
+    Boosted trees and a forest whose splits all arms share, with a mean for each arm in every leaf,
+    and a linear model of each arm. A stack weighs the three by what each predicted before it knew
+    the reward. A decision draws each arm's mean reward from a law around what they say together, as
+    narrow as the arm's observations in the leaves allow, and takes the largest draw.
+
+    One tree for each arm, as in the paper, sees that arm's observations only. Where arms have
+    something in common, sharing the splits makes more of them: over 10,000 steps of Covertype,
+    Bandit has a regret of about 2,660 where `TreeHeuristic` has 3,280, and of the digits 240
+    (docs/bandit.md has more, and what is not measured yet).
+
+    Learners are fitted again each time the observations have grown by `refresh`; in between, the
+    forest and the linear model learn every observation at once. A fit reads the last 100,000
+    observations at most, of which each arm has as many as any other that has more, so that a fit
+    takes as long after a million.
 
     Parameters
     ----------
@@ -38,7 +53,21 @@ class Bandit(EnginePolicy[A]):
     refresh
         By which share observations grow until the learners are fitted again.
     window
-        Only so many observations of each arm, the last ones, count. None: all count.
+        Only so many observations of each arm, the last ones, are in the next fit. What came before
+        a change of what arms pay is forgotten at once (see `changes`). None: all count.
+
+    Examples
+    --------
+    >>> policy = Bandit(["golf", "tennis"], seed=7)
+    >>> for age in range(20, 60):
+    ...     context = {"age": age, "city": "Berlin" if age % 3 else None}
+    ...     policy.learn(context, "golf", reward=age > 40)
+    ...     policy.learn(context, "tennis", reward=age <= 40)
+    >>> policy.decide({"age": 25, "city": "Berlin"})
+    'tennis'
+    >>> known = policy.explain({"age": 25, "city": "Berlin"})["tennis"]
+    >>> max(known.contributions, key=lambda name: abs(known.contributions[name]))
+    'age'
     """
 
     def __init__(

@@ -83,13 +83,17 @@ EnsembleBeliefs EnsembleBeliefs::without_members(const SharedRows& rows) const {
 
 std::vector<EnsembleBeliefs::Expectation> EnsembleBeliefs::expectations(const double* context,
                                                                         ArmIndices eligible) const {
-    std::vector<Expectation> expected(eligible.size(), {overall(), 0});
-    if (!members_.are_fitted()) return expected;
+    std::vector<Expectation> expected;
+    if (!members_.are_fitted()) {
+        for (const std::int64_t arm : eligible)
+            expected.push_back({overall(), arms_[static_cast<std::size_t>(arm)].paid.n});
+        return expected;
+    }
     const Outlook outlook = members_.outlook(context, n_arms());
     const double worth = binary_ ? kWorth / (chance_ * (1 - chance_)) : kWorthOfMeans;
-    for (std::size_t i = 0; i < eligible.size(); ++i) {
-        const auto arm = static_cast<std::size_t>(eligible[i]);
-        expected[i] = {mean(outlook.opinions[arm]), worth * outlook.support[arm]};
+    for (const std::int64_t id : eligible) {
+        const auto arm = static_cast<std::size_t>(id);
+        expected.push_back({mean(outlook.opinions[arm]), worth * outlook.support[arm]});
     }
     return expected;
 }
@@ -155,11 +159,11 @@ double EnsembleBeliefs::variance_of(const Arm& arm) const {
     return (arm.squared_error + variance()) / (arm.paid.n + 1);
 }
 
-// Constant rewards have no unit.
+// The squares of tiny differences may be 0.
 RewardScale EnsembleBeliefs::scale() const {
     const double deviation = std::sqrt(spread_.variance());
     if (binary_) return {};
-    return {spread_.mean, deviation > 0 && spread_.lowest < spread_.highest ? deviation : 1};
+    return {spread_.mean, deviation > 0 ? deviation : 1};
 }
 
 template <class Visit>

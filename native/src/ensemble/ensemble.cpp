@@ -27,11 +27,13 @@ void Ensemble::keep_last(std::span<const std::int64_t> counts) {
     rows_.keep_last(counts);
     beliefs_ = beliefs_.without_members(rows_);
     fitted_at_ = rows_.n_learned();
-    if (rows_.size() > 0) fit();
+    if (rows_.size() > 0 && beliefs_.have_unit()) fit();
 }
 
-// Each time rows have grown by a share; with a full window, each time such a share of it is new.
+// As soon as rewards differ, and each time rows have grown by a share; with a full window, each
+// time such a share of it is new.
 bool Ensemble::is_due() const {
+    if (!beliefs_.members().are_fitted()) return beliefs_.have_unit();
     auto fitted = static_cast<double>(fitted_at_);
     if (settings_.window > 0)
         fitted = std::min(fitted, static_cast<double>(settings_.window * n_arms()));
@@ -65,7 +67,7 @@ void Ensemble::read(ByteReader& in) {
     in.finish();
     ByteReader::require(beliefs.is_binary() == settings_.binary);
     ByteReader::require(beliefs.kinds() == rows.kinds());
-    ByteReader::require(beliefs.members().are_fitted() == (rows.size() > 0));
+    ByteReader::require(beliefs.members().are_fitted() == (rows.size() > 0 && beliefs.have_unit()));
     beliefs_ = std::move(beliefs);
     rows_ = std::move(rows);
     fitted_at_ = fitted_at;

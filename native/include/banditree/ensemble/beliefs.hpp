@@ -31,6 +31,8 @@ class EnsembleBeliefs {
     const Members& members() const { return members_; }
     // In which members are to see rewards.
     RewardScale scale() const;
+    // Whether rewards have a unit: equal ones say nothing of what else there may be.
+    bool have_unit() const { return binary_ || spread_.lowest < spread_.highest; }
     // Beliefs about as many arms of which only the totals of these rows are known.
     EnsembleBeliefs without_members(const SharedRows& rows) const;
 

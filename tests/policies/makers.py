@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 import banditree as bt
 
 MAKERS = [
+    bt.Bandit,
     bt.BanditForest,
     partial(bt.Bootstrap, learner=LogisticRegression()),
     bt.Greedy,

@@ -24,6 +24,8 @@ ARMS = ["golf", "tennis", "chess"]
 # The laws of banditree.checks try each policy with its defaults; these are its other ways.
 WAYS = {
     "plain": bt.TreeHeuristic,
+    "bandit": bt.Bandit,
+    "bandit, continuous window": partial(bt.Bandit, reward="continuous", window=40),
     "live": partial(bt.TreeHeuristic, refresh=0),
     "live, exact": partial(bt.TreeHeuristic, refresh=0, max_bins=None),
     "window": partial(bt.TreeHeuristic, window=40),

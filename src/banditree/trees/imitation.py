@@ -57,7 +57,7 @@ class Imitation(Tree):
         scores = [_r2(size.predict(unseen), predictions[held_out]) for size in sizes]
         chosen = next(i for i, score in enumerate(scores) if score >= max(scores) - _SPARED)
         tree = cls._of(settings, encoder, sizes[chosen])
-        tree.fidelity = scores[chosen]
+        tree.fidelity = max(0.0, scores[chosen])
         return tree
 
     def __str__(self) -> str:

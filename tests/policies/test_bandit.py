@@ -268,16 +268,16 @@ def test_arms_that_are_swapped_are_found_out() -> None:
 
 @every_reward
 def test_after_a_change_what_came_before_does_not_count(reward: str) -> None:
-    policy = taught(bt.Bandit(range(3), reward=reward, window=5_000, seed=1), 600)
+    policy = taught(bt.Bandit(range(3), reward=reward, window=5_000, seed=1), 1_500)
     rng, low = random.Random(2), -3.0 if reward == "continuous" else 0.0
-    for i in range(300):  # where arm 0 was best, it pays least
+    for i in range(600):  # where arm 0 was best, it pays least
         context = drawn(rng) | {"number": rng.random() / 3}
         policy.learn(context, i % 3, low if i % 3 == 0 else paid(rng, reward, i % 3 == 1))
     (change,) = policy.changes
     assert change.arm == 0
-    assert 600 < change.n < 800
-    assert sum(rows_kept(policy).values()) <= 900 - 570
-    assert policy.counts == dict.fromkeys(range(3), 300)
+    assert 1_500 < change.n < 1_800
+    assert sum(rows_kept(policy).values()) <= 2_100 - 1_450
+    assert policy.counts == dict.fromkeys(range(3), 700)
     assert means(policy)[0].argmin() == 0
     assert means(policy)[0, 0] < low + 0.2
 

@@ -45,11 +45,11 @@ def test_where_a_number_decides_a_small_tree_says_so(reward: str) -> None:
 def test_it_has_as_many_leaves_as_it_takes() -> None:
     policy, rng = bt.Bandit(["golf"], seed=1), random.Random(3)
     for _ in range(1_500):
-        age = rng.uniform(20, 60)
-        policy.learn({"age": age}, "golf", rng.random() < (0.9 if 30 < age < 50 else 0.1))
+        step = rng.randrange(4)
+        policy.learn({"age": 10 * step + rng.uniform(20, 30)}, "golf", rng.random() < step / 3)
     tree = policy.tree("golf")
-    assert 3 <= tree.n_leaves <= 12
-    assert tree.fidelity > 0.85
+    assert 4 <= tree.n_leaves <= 12
+    assert tree.fidelity > 0.95
 
 
 def test_it_predicts_what_the_policy_expects(policy: bt.Bandit[str]) -> None:

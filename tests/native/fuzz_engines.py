@@ -54,7 +54,11 @@ def told(kept: Kept, arms: Any, eligible: Any) -> str:
     seen = {
         name: getattr(engine, name, None) for name in ("n_arms", "spread") if hasattr(engine, name)
     }
-    rows = [engine.rows(arm) for arm in range(engine.n_arms)] if hasattr(engine, "rows") else None
+    rows = None
+    if isinstance(engine, _core.Ensemble):
+        rows = engine.rows()
+    elif hasattr(engine, "rows"):
+        rows = [engine.rows(arm) for arm in range(engine.n_arms)]
     return f"{arms} of {eligible}; kinds {kept.contexts}; {seen}; rows {rows}"
 
 
@@ -108,6 +112,12 @@ class EnginePlayer(StrictPlayer):
                     | {"delta": draw.mostly(draw.one_of((0.05, 0.9, 0.999)))}
                     | {"epsilon_low": draw.mostly(0.4), "epsilon_high": draw.mostly(0.8)}
                     | {"radius": draw.mostly(draw.one_of((0.25, 1.0))), "seed": seed},
+                ),
+                (
+                    "Ensemble",
+                    {"binary": draw.chance(0.5), "most_rows": size(draw, 1 + draw.below(300))}
+                    | {"refresh": draw.mostly(draw.one_of((0.15, 0.5, 1.0)))}
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40))), "seed": seed},
                 ),
             )
         )
@@ -212,13 +222,16 @@ class EnginePlayer(StrictPlayer):
                 ("expected_rewards", (context,)),
                 ("explain", (context, arm)),
                 ("members", (arm, draw.mostly(draw.below(100)))),
+                ("expectations", (context, self.eligible(kept))),
+                ("attribution", (context, arm)),
             )
         )
         self.on_engine(kept, name, *arguments)
 
     def shows(self, kept: Kept) -> None:
         draw, arm = self.draw, self.arm(kept)
-        name = draw.one_of(("tree", "alpha", "edges", "standing", "is_cold", "n_rows", "rows"))
+        names = ("tree", "alpha", "edges", "standing", "is_cold", "n_rows", "n_learned", "rows")
+        name = draw.one_of(names)
         online = name == "tree" and isinstance(kept.thing, _core.OnlineTreeBootstrap)
         self.on_engine(kept, name, *((arm, draw.mostly(0, 0.2)) if online else (arm,)))
         full, spread = f"_core.{type(kept.thing).__name__}.spread", (10.0, 0.5, 2.0, -1.0, 1.0)
@@ -237,6 +250,9 @@ class EnginePlayer(StrictPlayer):
             self.on_engine(kept, "restore", draw.mostly(state, 0.1))
             if self.record.succeeded > before and len(kinds):
                 self.on_engine(kept, "set_categorical", kinds)
+        elif isinstance(kept.thing, _core.Ensemble):
+            self.loads(kept)
+            self.freezes(kept)
         elif hasattr(kept.thing, "load") and draw.chance(0.5):
             self.loads(kept)
         else:
@@ -259,6 +275,20 @@ class EnginePlayer(StrictPlayer):
         for _ in range(self.draw.below(3)):
             state[self.draw.below(len(state))] ^= 1 << self.draw.below(8)
         self.on_engine(kept, "load", self.draw.mostly(state, 0.1))
+
+    def freezes(self, kept: Kept) -> None:
+        """Asks what decides as the ensemble does, restored from bytes that may be damaged."""
+        frozen = self.on_engine(kept, "freeze")
+        state = frozen.dump()
+        for _ in range(self.draw.below(3)):
+            state[self.draw.below(len(state))] ^= 1 << self.draw.below(8)
+        name = "_core.EnsembleBeliefs.restore"
+        restored = self.call(name, _core.EnsembleBeliefs.restore, self.draw.mostly(state, 0.1))
+        for thing in (frozen, restored):
+            if thing is not None and thing.n_arms > 0:
+                believer = Kept(thing, kept.contexts)
+                self.decides(believer)
+                self.asks(believer)
 
     def functions(self) -> None:
         draw = self.draw

@@ -20,6 +20,8 @@ constexpr double kOptimism = 0.3;
 constexpr double kWorth = 10;
 constexpr double kWorthOfMeans = 5;
 constexpr double kLeastMean = 0.001;
+// Of more, a draw is the mean.
+constexpr double kMostRows = 1e11;
 
 // Beyond so many arms, only those of the highest means and one other, on average, take part in a
 // draw: with many untried arms one of them would always have the largest draw.
@@ -93,7 +95,8 @@ std::vector<EnsembleBeliefs::Expectation> EnsembleBeliefs::expectations(const do
     const double worth = binary_ ? kWorth / (chance_ * (1 - chance_)) : kWorthOfMeans;
     for (const std::int64_t id : eligible) {
         const auto arm = static_cast<std::size_t>(id);
-        expected.push_back({mean(outlook.opinions[arm]), worth * outlook.support[arm]});
+        expected.push_back(
+            {mean(outlook.opinions[arm]), std::min(worth * outlook.support[arm], kMostRows)});
     }
     return expected;
 }

@@ -1,5 +1,6 @@
 #include "banditree/ensemble/ensemble.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -44,7 +45,7 @@ bool Ensemble::is_due() const {
 void Ensemble::fit() {
     fitted_at_ = rows_.n_learned();
     const auto n_arms = static_cast<std::uint32_t>(this->n_arms());
-    std::size_t share = rows_.fair_share(settings_.most_rows, n_arms);
+    std::size_t share = std::max<std::size_t>(rows_.fair_share(settings_.most_rows, n_arms), 1);
     if (settings_.window > 0) share = std::min(share, settings_.window);
     const std::vector<std::int64_t> most(n_arms, static_cast<std::int64_t>(share));
     rows_.keep_last(most);

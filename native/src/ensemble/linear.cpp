@@ -45,7 +45,9 @@ Linear Linear::adapted(const Coder& before, const Coder& coder, std::uint32_t n_
     fresh.weights_.assign(std::size_t{fresh.inputs_.count} * n_arms_, 0.0f);
     fresh.squares_.assign(fresh.weights_.size(), kFirstSquare);
     if (n_arms_ > 0) fresh.copy_input(*this, 0, 0, 1);
-    for (std::uint32_t f = 0; f < before.n_features() && n_arms_ > 0; ++f) {
+    // The last features may have no value any more.
+    const std::size_t n_common = std::min(before.n_features(), coder.n_features());
+    for (std::uint32_t f = 0; f < n_common && n_arms_ > 0; ++f) {
         const std::uint32_t from = inputs_.first[f], into = fresh.inputs_.first[f];
         if (before.is_category(f) != coder.is_category(f)) continue;
         if (!coder.is_category(f)) {

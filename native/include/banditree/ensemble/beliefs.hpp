@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -66,7 +67,9 @@ class EnsembleBeliefs {
     };
     double overall() const;
     double mean(const Opinions& opinions) const {
-        return members_.scale().from(stack_.mean(opinions));
+        // What was read from damaged bytes may say what is no number.
+        const double mean = members_.scale().from(stack_.mean(opinions));
+        return std::isfinite(mean) ? mean : overall();
     }
     double variance_of(const Arm& arm) const;
     // Calls visit(arm, law, share) for each arm: it takes part with this probability, and then its

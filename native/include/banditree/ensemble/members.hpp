@@ -1,6 +1,7 @@
 // The learners of the ensemble, all on the same rows.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -29,7 +30,14 @@ struct RewardScale {
     double zero = 0;
     double unit = 1;
 
-    double to(double reward) const { return (reward - zero) / unit; }
+    // Next to rewards of before, one may be so large that sums of its squares were no numbers. One
+    // of n rows is less than the root of n deviations from their mean, and the next fit sees it
+    // whole.
+    static constexpr double kFarthest = 1e4;
+
+    double to(double reward) const {
+        return std::clamp((reward - zero) / unit, -kFarthest, kFarthest);
+    }
     double from(double seen) const { return zero + unit * seen; }
 };
 

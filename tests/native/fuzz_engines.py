@@ -54,7 +54,7 @@ def told(kept: Kept, arms: Any, eligible: Any) -> str:
     seen = {
         name: getattr(engine, name, None) for name in ("n_arms", "spread") if hasattr(engine, name)
     }
-    rows = None
+    rows: Any = None
     if isinstance(engine, _core.Ensemble):
         rows = engine.rows()
     elif hasattr(engine, "rows"):

@@ -116,6 +116,8 @@ void HalvedArm::follow(const Plan& plan) {
 
 void HalvedArm::grow_anew(std::uint32_t i) {
     rows_.renew();
+    // The new tree counts about this offset, and all trees of the arm about one.
+    if (rows_.data().offset != offset_) count_about_offset();
     std::vector<std::uint32_t> own;
     for (std::uint32_t row = 0; row < rows_.n_rows(); ++row)
         if (takes(i, row)) own.push_back(row);

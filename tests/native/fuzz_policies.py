@@ -30,8 +30,6 @@ from native.fuzz_engines import EnginePlayer, Kept, StrictPlayer, size
 
 # ---- the policies ----
 
-refreshed._FROM = 5  # so that trees of a few observations grow in the background
-
 GOOD_ARMS = ["golf", "tennis", 7, "Łódź"]
 
 
@@ -330,6 +328,7 @@ def play_in_threads(player: PolicyPlayer, record: Record, folder: Path) -> None:
 
 
 def child(seconds: float, seed: int, log: Path) -> int:
+    refreshed._FROM = 5  # so that trees of a few observations grow in the background
     record, draw = fuzz.started(log), Draw(seed)
     with tempfile.TemporaryDirectory() as folder:
         engines = EnginePlayer(draw, record, {}, alone=True)

@@ -282,6 +282,17 @@ def test_laws_of_the_policies_themselves(make: Any, law: str) -> None:
 
 
 @every_maker
+@pytest.mark.parametrize("seed", range(12))
+def test_the_first_rewards_may_come_in_any_order(make: Any, seed: int) -> None:
+    policy, plain = both(make, seed=seed)
+    for reward in (1, 0, 1, 0, 0):
+        for each in (policy, plain):
+            each.learn({"age": 31 + reward}, "golf", reward)
+        assert np.array_equal(policy._core.dump(), plain._core.dump())
+        assert pickle.loads(pickle.dumps(policy)).expected_rewards({"age": 31})
+
+
+@every_maker
 def test_background_is_a_yes_or_no_and_needs_a_refresh(make: Any) -> None:
     with pytest.raises(bt.InvalidParameterError, match="background must be True or False, got 1"):
         make(ARMS, background=1)

@@ -32,7 +32,7 @@ class Ensemble {
     // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
 
-    // Becomes what it would be had each arm learned only so many of its rows, the last ones.
+    // Forgets all but so many rows of each arm, the last ones, and begins anew with these at once.
     void keep_last(std::span<const std::int64_t> counts);
     struct Window {
         std::size_t size;

@@ -113,7 +113,7 @@ auto rows(const Ensemble& engine) {
     std::vector<std::int64_t> arms(kept.arms().begin(), kept.arms().end());
     std::vector<double> rewards = kept.rewards();
     return std::make_tuple(to_numpy(std::move(contexts), kept.size(), m), to_numpy(std::move(arms)),
-                          to_numpy(std::move(rewards)));
+                           to_numpy(std::move(rewards)));
 }
 
 template <class T>

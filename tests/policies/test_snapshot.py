@@ -370,7 +370,7 @@ def test_what_is_no_snapshot_is_refused(tmp_path):
         ({"snapshot": 2}, "the snapshot is in format 2, but this version of banditree reads"),
         ({"policy": "Nobody"}, "holds a policy of the class 'Nobody'"),
         ({"policy": "Uniform", "module": "banditree.policies.uniform"}, "cannot be restored"),
-        ({"arms": header["arms"][:1]}, "the trees are of other arms or features"),
+        ({"arms": header["arms"][:1]}, "the snapshot is of other arms or features"),
         ({"parameters": {"nothing": 1}}, "cannot be restored"),
     ]:
         with pytest.raises(bt.StateError, match=message):

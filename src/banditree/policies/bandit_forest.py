@@ -8,7 +8,8 @@ from banditree import _core
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy
+from banditree.policies.base import Arrays
+from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import check_kind
 from banditree.policies.tally import explain_leaf
@@ -23,7 +24,7 @@ Step: TypeAlias = tuple[int, float, float, bool]
 _NAMED_TREES = 5
 
 
-class BanditForest(Policy[A]):
+class BanditForest(EnginePolicy[A]):
     """BanditForest (Féraud, Allesiardo, Urvoy and Clérot, 2016), for binary rewards.
 
     The yardstick among tree policies: it draws arms uniformly in every part of the contexts until
@@ -77,7 +78,6 @@ class BanditForest(Policy[A]):
     tennis  0.000  0.000 to 0.008  500  member is false
     """
 
-    _checks_rows: ClassVar[bool] = True
     _frozen_needs_entropy: ClassVar[bool] = True  # the forest checks that it is its own
 
     def __init__(
@@ -103,42 +103,23 @@ class BanditForest(Policy[A]):
         _check_binary(reward)
         super().__init__(arms, categorical=categorical, features=features, floor=floor, seed=seed)
 
-    def _start(self) -> None:
-        self._core = _core.BanditForest(
+    def _engine(self) -> _core.BanditForest:
+        return _core.BanditForest(
             self.trees, self.depth, self.delta, *self.epsilon, self.radius, self._entropy
         )
-        for _ in range(len(self._arms)):
-            self._core.add_arm()
-
-    def _add_arm(self) -> None:
-        self._core.add_arm()
 
     def _arms_changed(self) -> None:
         active = set(self._arms.all.tolist())
         for arm in range(len(self._arms)):
             self._core.set_active(arm, arm in active)
 
-    def _features_changed(self) -> None:
-        self._core.set_categorical(self._encoder.is_categorical)
-
-    def _choose(self, row: FloatArray, eligible: Indices) -> int:
-        return self._core.decide(row, eligible, self._random)
-
-    def _choose_many(self, rows: FloatArray, eligible: Indices) -> Indices:
-        chosen: Indices = self._core.decide_many(rows, eligible, self._random)
-        return chosen
-
-    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        self._core.learn(arm, row, reward)
-
-    def _learn_many(self, arms: Indices, rows: FloatArray, rewards: FloatArray) -> None:
-        self._core.learn_many(arms, rows, rewards)
-
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
-        return self._core.propensities(row, eligible)
+        chances: FloatArray = self._core.propensities(row, eligible)
+        return chances
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
-        return self._core.expected_rewards(row)[eligible]
+        means: FloatArray = self._core.expected_rewards(row)[eligible]
+        return means
 
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
         views = self._core.explain(row, arm)

@@ -69,8 +69,8 @@ TEST(ensemble_coder_scales_numbers) {
 TEST(ensemble_coder_of_categories) {
     Values ids(25, 0);
     ids.insert(ids.end(), 40, 3);
-    ids.insert(ids.end(), 19, 1);
-    ids.insert(ids.end(), 20, 2);
+    ids.insert(ids.end(), 4, 1);
+    ids.insert(ids.end(), 5, 2);
     ids.insert(ids.end(), 6, kNan);
     const Coder coder = coder_of(ids, Kind::category);
     const double values[] = {3, 0, 2, 1, 4, 1e9, kNan};
@@ -81,9 +81,9 @@ TEST(ensemble_coder_of_categories) {
         CHECK(coder.category_of(0, codes[i]) == (has_code ? values[i] : -1));
         CHECK(scaled(coder, values[i]) == 0);
     }
-    CHECK_NEAR(coder.share(0, 1), 40 / 110.0, 1e-12);
-    CHECK_NEAR(coder.share(0, Coder::kRare), 19 / 110.0, 1e-12);
-    CHECK_NEAR(coder.share(0, Coder::kMissing), 6 / 110.0, 1e-12);
+    CHECK_NEAR(coder.share(0, 1), 40 / 80.0, 1e-12);
+    CHECK_NEAR(coder.share(0, Coder::kRare), 4 / 80.0, 1e-12);
+    CHECK_NEAR(coder.share(0, Coder::kMissing), 6 / 80.0, 1e-12);
 
     Values many;
     for (int id = 0; id < 80; ++id) many.insert(many.end(), 20, id);

@@ -12,7 +12,7 @@ namespace {
 constexpr double kFarthest = 5;
 
 // Of rarer categories, no arm can have enough rows to tell it from the others.
-constexpr std::uint32_t kCommon = 20;
+constexpr std::uint32_t kCommon = 5;
 
 std::vector<std::uint32_t> counts_of(std::span<const double> ids) {
     std::vector<std::uint32_t> counts;

@@ -38,8 +38,8 @@ class Bandit(EnginePolicy[A]):
 
     One tree for each arm, as in the paper, sees that arm's observations only. Where arms have
     something in common, sharing the splits makes more of them: over 10,000 steps of Covertype,
-    Bandit has a regret of 2,696 ± 16 where `TreeHeuristic` has 3,285 ± 12, and on the digits of 259
-    where it has 777 (docs/bandit.md has more, and what is not measured yet).
+    Bandit has a regret of 2,696 ± 43 where `TreeHeuristic` has 3,270 ± 48, and on the digits of 317
+    where it has 1,595 (docs/bandit.md has more, and what is not measured yet).
 
     Learners are fitted again each time the observations have grown by `refresh`; in between, the
     forest and the linear model learn every observation at once. A fit reads the last 100,000

@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "banditree/arm_rows.hpp"
+#include "banditree/engine.hpp"
 #include "banditree/posterior.hpp"
 #include "banditree/state.hpp"
 #include "inputs.hpp"
@@ -170,6 +171,22 @@ void restore(Engine& engine, std::int64_t arm, const DoubleMatrix& contexts,
     engine.restore(id, matrix, as_span(rewards), n_learned);
 }
 
+// Whether each feature is a category.
+template <class Believer>
+auto categorical(const Believer& believer) {
+    std::vector<std::uint8_t> flags;
+    for (const banditree::Kind kind : believer.kinds())
+        flags.push_back(kind == banditree::Kind::category);
+    return banditree::to_numpy(std::move(flags));
+}
+
+template <class T>
+auto bytes_of(const T& written) {
+    banditree::ByteWriter out;
+    written.write(out);
+    return banditree::to_numpy(out.take());
+}
+
 using SpreadValues = std::tuple<double, double, double, double, double>;
 
 template <class Engine>
@@ -207,23 +224,6 @@ void load(Engine& engine, const ByteArray& state) {
     engine.read(in);
 }
 
-// What engines offer that grow trees beside.
-template <class Engine>
-void bind_growing_beside(nanobind::class_<Engine>& bound) {
-    bound
-        .def("tend", &Engine::tend,
-             "Plants trees that have been grown beside, and begins those that are due; returns "
-             "whether any are being grown.")
-        .def(
-            "wait",
-            [](Engine& engine) {
-                const auto waiting = engine.waiting();
-                nanobind::gil_scoped_release others_may_run;
-                waiting.wait();
-            },
-            "Waits for the trees that are being grown.");
-}
-
 // What engines offer whose leaves say what is known of an arm.
 template <class Engine>
 void bind_leaves(nanobind::class_<Engine>& bound) {
@@ -238,6 +238,7 @@ void bind_leaves(nanobind::class_<Engine>& bound) {
 
 // What every engine offers under the same name.
 template <class Engine>
+    requires banditree::Engine<Engine>
 void bind_learning(nanobind::class_<Engine>& bound) {
     using namespace nanobind::literals;
     // Learning keeps other threads waiting, though it may grow trees: one that forks meanwhile
@@ -250,6 +251,7 @@ void bind_learning(nanobind::class_<Engine>& bound) {
         .def("learn", &learn<Engine>, "arm"_a, "context"_a.noconvert(), "reward"_a)
         .def("learn_many", &learn_many<Engine>, "arms"_a.noconvert(), "contexts"_a.noconvert(),
              "rewards"_a.noconvert())
+        .def("keep_last", &keep_last<Engine>, "counts"_a.noconvert())
         .def("load", &load<Engine>, "state"_a.noconvert(), "Becomes the engine that was dumped.");
 }
 
@@ -280,4 +282,30 @@ void bind_engine(nanobind::class_<Engine>& bound) {
         .def("dump", &dump<Engine>, "All that the engine holds, as bytes.")
         .def_prop_rw("spread", &spread<Engine>, &set_spread<Engine>,
                      "Number, mean, squared error, smallest and largest of all rewards.");
+}
+
+// What engines offer besides whose arms keep their trees.
+template <class Engine>
+void bind_tree_engine(nanobind::class_<Engine>& bound) {
+    using namespace nanobind::literals;
+    bind_engine(bound);
+    bound
+        .def("decide", &decide<Engine>, "context"_a.noconvert(), "eligible"_a.noconvert(),
+             "random"_a)
+        .def("decide_many", &decide_many<Engine>, "contexts"_a.noconvert(),
+             "eligible"_a.noconvert(), "random"_a)
+        .def("freeze", &Engine::freeze)
+        .def("restore", &restore<Engine>, "arm"_a, "contexts"_a.noconvert(),
+             "rewards"_a.noconvert(), "n_learned"_a)
+        .def("tend", &Engine::tend,
+             "Plants trees that have been grown beside, and begins those that are due; returns "
+             "whether any are being grown.")
+        .def(
+            "wait",
+            [](Engine& engine) {
+                const auto waiting = engine.waiting();
+                nanobind::gil_scoped_release others_may_run;
+                waiting.wait();
+            },
+            "Waits for the trees that are being grown.");
 }

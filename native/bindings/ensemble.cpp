@@ -84,11 +84,7 @@ void bind_beliefs(nb::class_<Believer>& bound) {
         .def_prop_ro(
             "variance", [](const Believer& believer) { return beliefs_of(believer).variance(); },
             "Of a reward around what was expected of it.")
-        .def("categorical", [](const Believer& believer) {
-            std::vector<std::uint8_t> flags;
-            for (const Kind kind : believer.kinds()) flags.push_back(kind == Kind::category);
-            return to_numpy(std::move(flags));
-        });
+        .def("categorical", &categorical<Believer>);
 }
 
 void construct(Ensemble* self, bool binary, double refresh, std::optional<std::int64_t> window,
@@ -116,13 +112,6 @@ auto rows(const Ensemble& engine) {
                            to_numpy(std::move(rewards)));
 }
 
-template <class T>
-auto bytes_of(const T& written) {
-    ByteWriter out;
-    written.write(out);
-    return to_numpy(out.take());
-}
-
 EnsembleBeliefs from_bytes(const ByteArray& bytes) {
     ByteReader in({bytes.data(), bytes.shape(0)});
     EnsembleBeliefs beliefs = EnsembleBeliefs::read(in);
@@ -143,7 +132,6 @@ void bind_ensemble(nb::module_& m) {
         .def("__init__", &construct, "binary"_a, "refresh"_a, "window"_a.none(), "most_rows"_a,
              "seed"_a)
         .def("freeze", &Ensemble::beliefs, nb::rv_policy::copy)
-        .def("keep_last", &keep_last<Ensemble>, "counts"_a.noconvert())
         .def("rows", &rows, "Contexts, arms and rewards that are kept.")
         .def("dump", &bytes_of<Ensemble>, "All that the engine holds, as bytes.");
     bind_beliefs(bound);

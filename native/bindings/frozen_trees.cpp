@@ -44,21 +44,9 @@ BoundTree tree(const FrozenTrees& trees, std::int64_t arm) {
     return {trees.tree(as_arm_with_leaves(trees, arm)), Growth{}, trees.kinds().size(), nullptr};
 }
 
-auto bytes_of(const FrozenTrees& trees) {
-    ByteWriter writer;
-    trees.write(writer);
-    return to_numpy(writer.take());
-}
-
 FrozenTrees from_bytes(const ByteArray& bytes) {
     ByteReader reader({bytes.data(), bytes.shape(0)});
     return FrozenTrees::read(reader);
-}
-
-auto categorical(const FrozenTrees& trees) {
-    std::vector<std::uint8_t> flags;
-    for (const Kind kind : trees.kinds()) flags.push_back(kind == Kind::category);
-    return to_numpy(std::move(flags));
 }
 
 void bind_parts(nb::class_<FrozenTrees>& bound) {
@@ -92,9 +80,9 @@ void bind_frozen_trees(nb::module_& m) {
         .def("decide_many", &decide_many<const FrozenTrees>, "contexts"_a.noconvert(),
              "eligible"_a.noconvert(), "random"_a)
         .def_prop_ro("n_arms", &FrozenTrees::n_arms)
-        .def("categorical", &categorical, "Whether each feature is a category.")
+        .def("categorical", &categorical<FrozenTrees>, "Whether each feature is a category.")
         .def_prop_ro("spread", &spread<const FrozenTrees>)
-        .def("dump", &bytes_of, "All of it as bytes.")
+        .def("dump", &bytes_of<FrozenTrees>, "All of it as bytes.")
         .def_static("restore", &from_bytes, "state"_a.noconvert());
     bind_leaves(bound);
     bind_parts(bound);

@@ -96,6 +96,12 @@ std::size_t as_window(std::optional<std::int64_t> window) {
     return static_cast<std::size_t>(window.value_or(0));
 }
 
+banditree::Posterior as_posterior(bool binary, double successes, double failures) {
+    if (!(successes > 0) || !(failures > 0))
+        throw std::invalid_argument("the prior must be positive");
+    return {binary, successes, failures};
+}
+
 std::size_t as_beside(std::optional<std::int64_t> beside, double refresh) {
     if (beside && *beside < 1) throw std::invalid_argument("beside must be at least 1");
     if (beside && refresh == 0)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "banditree/dataset.hpp"
+#include "banditree/posterior.hpp"
 #include "banditree/split.hpp"
 
 using DoubleMatrix =
@@ -36,6 +37,7 @@ std::size_t as_window(std::optional<std::int64_t> window);
 // From how many rows on trees are grown beside, of trees that are grown anew per share.
 std::size_t as_beside(std::optional<std::int64_t> beside, double refresh);
 std::uint32_t as_max_bins(std::optional<std::int64_t> max_bins);
+banditree::Posterior as_posterior(bool binary, double successes, double failures);
 
 // Values must be finite or NaN; categories whole numbers from 0. Throws std::invalid_argument.
 void check_contexts(const banditree::Matrix& contexts, const std::vector<banditree::Kind>& kinds);

@@ -14,25 +14,23 @@ using namespace banditree;
 
 namespace {
 
-void construct(OnlineTreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
-               std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
-               bool adjusted, std::int64_t folds, bool binary, double successes, double failures,
-               std::int64_t replicas, double refresh, std::optional<std::int64_t> window,
-               std::optional<std::int64_t> beside, std::uint64_t seed) {
-    if (!(successes > 0) || !(failures > 0))
-        throw std::invalid_argument("the prior must be positive");
+void construct(OnlineTreeBootstrap* self, std::int64_t replicas, std::uint64_t seed,
+               std::int64_t min_split, std::int64_t min_leaf, std::optional<std::int64_t> max_depth,
+               std::optional<std::int64_t> max_bins, bool adjusted, std::int64_t folds,
+               double refresh, std::optional<std::int64_t> window,
+               std::optional<std::int64_t> beside, bool binary, double successes, double failures) {
     if (replicas < 1 || replicas > 1'000'000)
         throw std::invalid_argument("replicas must be between 1 and 1,000,000");
     OnlineTreeBootstrap::Settings settings;
-    settings.refresh = as_share(refresh, "refresh");
-    settings.window = as_window(window);
-    settings.beside = as_beside(beside, refresh);
-    settings.growth = as_growth(min_split, min_leaf, max_depth, adjusted);
-    settings.max_bins = as_max_bins(max_bins);
-    settings.n_folds = as_folds(folds);
+    static_cast<ArmTreeSettings&>(settings) = {as_growth(min_split, min_leaf, max_depth, adjusted),
+                                               as_max_bins(max_bins),
+                                               as_folds(folds),
+                                               as_share(refresh, "refresh"),
+                                               as_window(window),
+                                               as_beside(beside, refresh)};
     settings.n_replicas = static_cast<std::uint32_t>(replicas);
     settings.seed = seed;
-    settings.posterior = Posterior{binary, successes, failures};
+    settings.posterior = as_posterior(binary, successes, failures);
     new (self) OnlineTreeBootstrap(settings);
 }
 
@@ -66,18 +64,10 @@ auto members(OnlineTreeBootstrap& engine, std::int64_t arm, std::size_t row) {
 void bind_online_tree_bootstrap(nb::module_& m) {
     nb::class_<OnlineTreeBootstrap> bound(m, "OnlineTreeBootstrap");
     bound
-        .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
-             "max_bins"_a.none(), "adjusted"_a, "folds"_a, "binary"_a, "successes"_a, "failures"_a,
-             "replicas"_a, "refresh"_a, "window"_a.none(), "beside"_a.none(), "seed"_a)
-        .def("decide", &decide<OnlineTreeBootstrap>, "context"_a.noconvert(),
-             "eligible"_a.noconvert(), "random"_a)
-        .def("decide_many", &decide_many<OnlineTreeBootstrap>, "contexts"_a.noconvert(),
-             "eligible"_a.noconvert(), "random"_a)
-        .def("keep_last", &keep_last<OnlineTreeBootstrap>, "counts"_a.noconvert())
-        .def("restore", &restore<OnlineTreeBootstrap>, "arm"_a, "contexts"_a.noconvert(),
-             "rewards"_a.noconvert(), "n_learned"_a)
+        .def("__init__", &construct, "replicas"_a, "seed"_a, "min_split"_a, "min_leaf"_a,
+             "max_depth"_a.none(), "max_bins"_a.none(), "adjusted"_a, "folds"_a, "refresh"_a,
+             "window"_a.none(), "beside"_a.none(), "binary"_a, "successes"_a, "failures"_a)
         .def("predictions", &predictions, "arm"_a, "context"_a.noconvert())
-        .def("freeze", &OnlineTreeBootstrap::freeze)
         .def("tree", &tree, "arm"_a, "replica"_a)
         .def(
             "is_cold",
@@ -86,6 +76,5 @@ void bind_online_tree_bootstrap(nb::module_& m) {
             },
             "arm"_a)
         .def("members", &members, "arm"_a, "row"_a);
-    bind_growing_beside(bound);
-    bind_engine(bound);
+    bind_tree_engine(bound);
 }

@@ -16,7 +16,7 @@ using namespace banditree;
 
 namespace {
 
-using Standing = std::tuple<std::uint32_t, bool, double>;
+using StandingValues = std::tuple<std::uint32_t, bool, double>;
 
 void construct(TreeBootstrap* self, std::int64_t min_split, std::int64_t min_leaf,
                std::optional<std::int64_t> max_depth, std::optional<std::int64_t> max_bins,
@@ -100,13 +100,13 @@ auto held_out(TreeBootstrap& engine, std::int64_t arm, const DoubleArray& contex
     return as_tuple(engine.held_out(id, as_context(engine, context)));
 }
 
-Standing standing(TreeBootstrap& engine, std::int64_t arm) {
-    const TreeBootstrap::Standing& standing = engine.standing(as_arm(engine, arm));
+StandingValues standing(TreeBootstrap& engine, std::int64_t arm) {
+    const Standing& standing = engine.standing(as_arm(engine, arm));
     return {standing.failures, standing.settled, standing.alpha};
 }
 
 void restore(TreeBootstrap& engine, std::int64_t arm, const DoubleMatrix& contexts,
-             const DoubleArray& rewards, const Standing& standing) {
+             const DoubleArray& rewards, const StandingValues& standing) {
     const std::uint32_t id = as_arm(engine, arm);
     const Matrix matrix = as_matrix(contexts);
     check_contexts(matrix, engine.kinds());
@@ -133,7 +133,6 @@ void bind_parts(nb::class_<TreeBootstrap>& bound) {
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def("standing", &standing, "arm"_a)
-        .def("keep_last", &keep_last<TreeBootstrap>, "counts"_a.noconvert())
         .def("restore", &restore, "arm"_a, "contexts"_a.noconvert(), "rewards"_a.noconvert(),
              "standing"_a)
         .def(

@@ -19,15 +19,13 @@ void construct(TreeHeuristic* self, std::int64_t min_split, std::int64_t min_lea
                bool adjusted, std::int64_t folds, double refresh,
                std::optional<std::int64_t> window, std::optional<std::int64_t> beside, bool binary,
                double successes, double failures) {
-    if (!(successes > 0) || !(failures > 0))
-        throw std::invalid_argument("the prior must be positive");
     const ArmTreeSettings settings{as_growth(min_split, min_leaf, max_depth, adjusted),
                                    as_max_bins(max_bins),
                                    as_folds(folds),
                                    as_share(refresh, "refresh"),
                                    as_window(window),
                                    as_beside(beside, refresh)};
-    new (self) TreeHeuristic(settings, Posterior{binary, successes, failures});
+    new (self) TreeHeuristic(settings, as_posterior(binary, successes, failures));
 }
 
 BoundTree tree(TreeHeuristic& engine, std::int64_t arm) {
@@ -49,14 +47,6 @@ void bind_tree_heuristic(nb::module_& m) {
         .def("__init__", &construct, "min_split"_a, "min_leaf"_a, "max_depth"_a.none(),
              "max_bins"_a.none(), "adjusted"_a, "folds"_a, "refresh"_a, "window"_a.none(),
              "beside"_a.none(), "binary"_a, "successes"_a, "failures"_a)
-        .def("decide", &decide<TreeHeuristic>, "context"_a.noconvert(), "eligible"_a.noconvert(),
-             "random"_a)
-        .def("decide_many", &decide_many<TreeHeuristic>, "contexts"_a.noconvert(),
-             "eligible"_a.noconvert(), "random"_a)
-        .def("freeze", &TreeHeuristic::freeze)
-        .def("keep_last", &keep_last<TreeHeuristic>, "counts"_a.noconvert())
-        .def("restore", &restore<TreeHeuristic>, "arm"_a, "contexts"_a.noconvert(),
-             "rewards"_a.noconvert(), "n_learned"_a)
         .def("tree", &tree, "arm"_a)
         .def("held_out", &held_out, "arm"_a, "context"_a.noconvert())
         .def(
@@ -65,7 +55,6 @@ void bind_tree_heuristic(nb::module_& m) {
                 return engine.arm(as_arm(engine, arm)).alpha();
             },
             "arm"_a, "What the arm's tree is pruned at.");
-    bind_growing_beside(bound);
+    bind_tree_engine(bound);
     bind_leaves(bound);
-    bind_engine(bound);
 }

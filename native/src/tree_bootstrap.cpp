@@ -11,19 +11,15 @@
 
 namespace banditree {
 
-void TreeBootstrap::add_arm() {
-    arms_.emplace_back(settings_.max_bins);
-    arms_.back().rows.set_kinds(kinds_);
-    rewards_.add_arm();
+std::unique_ptr<ResampledArm> TreeBootstrap::empty_arm(std::uint32_t) const {
+    return std::make_unique<ResampledArm>(settings_.max_bins);
 }
 
-void TreeBootstrap::set_kinds(const std::vector<Kind>& kinds) {
-    for (const Arm& arm : arms_) arm.rows.check_kinds(kinds);
-    for (Arm& arm : arms_) {
-        arm.rows.set_kinds(kinds);
-        arm.exact = Dataset();
-    }
-    kinds_ = kinds;
+void TreeBootstrap::check(const Arm& arm) const {
+    const std::size_t n_rows = arm.store.n_rows();
+    ByteReader::require(n_rows == 0 || n_rows > n_made_up());
+    ByteReader::require(arm.validated_at >= (n_rows > 0 ? 1 : 0));
+    ByteReader::require(arm.validated_at <= n_rows - excess(arm));
 }
 
 void TreeBootstrap::learn(std::uint32_t id, std::span<const double> context, double reward) {
@@ -37,23 +33,23 @@ void TreeBootstrap::learn_many(ArmIndices arms, const Matrix& contexts,
     for (const auto arm : arms) ++n_more[static_cast<std::size_t>(arm)];
     std::vector<Plan> plans;
     for (std::size_t arm = 0; arm < arms_.size(); ++arm)
-        plans.push_back(plan(arms_[arm], n_more[arm]));
+        plans.push_back(plan(*arms_[arm], n_more[arm]));
     for (std::size_t i = 0; i < contexts.rows; ++i) {
         const auto id = static_cast<std::uint32_t>(arms[i]);
-        Arm& arm = arms_[id];
+        Arm& arm = *arms_[id];
         take(id, {contexts.data + i * contexts.columns, contexts.columns}, rewards[i]);
-        if (arm.rows.n_rows() == plans[id].relearn_at) {
+        if (arm.store.n_rows() == plans[id].relearn_at) {
             keep_last(arm, settings_.window);
             plans[id] = {};
         }
-        if (arm.rows.n_rows() == plans[id].settle_at) settle(arm);
+        if (arm.store.n_rows() == plans[id].settle_at) settle(arm);
     }
     for (std::size_t arm = 0; arm < arms_.size(); ++arm)
-        if (n_more[arm] > 0) settle(arms_[arm]);
+        if (n_more[arm] > 0) settle(*arms_[arm]);
 }
 
 TreeBootstrap::Plan TreeBootstrap::plan(const Arm& arm, std::size_t n_more) const {
-    std::size_t n_rows = arm.rows.n_rows();
+    std::size_t n_rows = arm.store.n_rows();
     if (n_rows == 0 && n_more > 0) n_rows = n_made_up();
     const std::size_t inside = std::min(n_more, window().room(n_rows));
     if (inside < n_more) {
@@ -67,48 +63,42 @@ void TreeBootstrap::restore(std::uint32_t id, const Matrix& contexts,
                             std::span<const double> rewards, const Standing& standing) {
     if (!window().allows(contexts.rows, contexts.rows))
         throw std::invalid_argument("the arm cannot be restored");
-    Arm& arm = arms_[id];
+    Arm& arm = *arms_[id];
     arm.standing = standing;
     for (std::size_t i = n_made_up(); i < rewards.size(); ++i) rewards_.add(id, rewards[i]);
     const std::size_t inside = std::min(contexts.rows, window().room(0));
     if (!std::isnan(standing.alpha)) arm.validated_at = last_point(0, inside);
     give_rows(arm, part_of(contexts, 0, inside), rewards.first(inside));
-    append_rows(arm.rows, part_of(contexts, inside, contexts.rows - inside),
+    append_rows(arm.store, part_of(contexts, inside, contexts.rows - inside),
                 rewards.subspan(inside));
     if (contexts.rows > 0) settle(arm);
 }
 
 void TreeBootstrap::give_rows(Arm& arm, const Matrix& contexts, std::span<const double> rewards) {
     const std::size_t point = last_point(0, contexts.rows);
-    append_rows(arm.rows, part_of(contexts, 0, point), rewards.first(point));
+    append_rows(arm.store, part_of(contexts, 0, point), rewards.first(point));
     if (point > 0) settle(arm);
-    append_rows(arm.rows, part_of(contexts, point, contexts.rows - point), rewards.subspan(point));
+    append_rows(arm.store, part_of(contexts, point, contexts.rows - point), rewards.subspan(point));
     if (contexts.rows > 0) settle(arm);
-}
-
-// The window is one of observations: made-up rows, which come first, are beside it.
-RowWindow TreeBootstrap::window() const {
-    if (settings_.window == 0) return {};
-    return {settings_.window, kKeptFor, n_made_up()};
 }
 
 // Whether an arm was given up, or had its success, is what the rows say that it keeps.
 void TreeBootstrap::keep_last(std::span<const std::int64_t> counts) {
     rewards_.keep_last(counts);
     for (std::size_t id = 0; id < arms_.size(); ++id) {
-        Arm& arm = arms_[id];
+        Arm& arm = *arms_[id];
         keep_last(arm, static_cast<std::size_t>(counts[id]));
         arm.standing.failures = 0;
         arm.standing.settled = false;
-        for (std::size_t row = n_made_up(); row < arm.rows.n_rows(); ++row)
-            judge(arm, arm.rows.reward(row));
+        for (std::size_t row = n_made_up(); row < arm.store.n_rows(); ++row)
+            judge(arm, arm.store.reward(row));
     }
 }
 
 // Made-up rewards move to the first context that is kept; whether the arm was given up, or had its
 // success, remains.
 void TreeBootstrap::keep_last(Arm& arm, std::size_t most) {
-    ArmRows last = last_rows(arm.rows, window().last(arm.rows.n_rows(), most));
+    ArmRows last = last_rows(arm.store, window().last(arm.store.n_rows(), most));
     ArmRows first;
     first.n_features = last.n_features;
     if (n_made_up() > 0 && !last.rewards.empty())
@@ -122,30 +112,30 @@ void TreeBootstrap::keep_last(Arm& arm, std::size_t most) {
     last.rewards.insert(last.rewards.begin(), first.rewards.begin(), first.rewards.end());
     const Standing standing = arm.standing;
     arm = Arm(settings_.max_bins);
-    arm.rows.set_kinds(kinds_);
+    arm.set_kinds(kinds_);
     arm.standing = standing;
     give_rows(arm, last.matrix(), last.rewards);
 }
 
 void TreeBootstrap::take(std::uint32_t id, std::span<const double> context, double reward) {
-    Arm& arm = arms_[id];
+    Arm& arm = *arms_[id];
     judge(arm, reward);
     const std::array<double, 2> before = made_up();
     rewards_.add(id, reward);
     if (settings_.cold_start == ColdStart::prior) {
         if (made_up() != before) follow_range();
-        if (arm.rows.n_rows() == 0)
-            for (const double made_up : this->made_up()) arm.rows.append(context, made_up, 1.0);
+        if (arm.store.n_rows() == 0)
+            for (const double made_up : this->made_up()) arm.store.append(context, made_up, 1.0);
     }
-    arm.rows.append(context, reward, 1.0);
+    arm.store.append(context, reward, 1.0);
 }
 
 void TreeBootstrap::follow_range() {
-    for (Arm& arm : arms_) {
-        if (arm.rows.n_rows() < n_made_up()) continue;
-        arm.rows.replace_first_rewards(made_up());
-        arm.exact = Dataset();
-        arm.kept_of = 0;
+    for (const auto& arm : arms_) {
+        if (arm->store.n_rows() < n_made_up()) continue;
+        arm->store.replace_first_rewards(made_up());
+        arm->exact = Dataset();
+        arm->kept_of = 0;
     }
 }
 
@@ -163,9 +153,9 @@ void TreeBootstrap::judge(Arm& arm, double reward) {
 // Follows the schedule once rows have come; beyond a full window, alpha stays. Kept trees are those
 // of the bins and of alpha as they are now.
 void TreeBootstrap::settle(Arm& arm) {
-    if (arm.rows.renew()) arm.kept_of = 0;
+    if (arm.store.renew()) arm.kept_of = 0;
     arm.exact = Dataset();
-    const std::size_t point = last_point(arm.validated_at, arm.rows.n_rows() - excess(arm));
+    const std::size_t point = last_point(arm.validated_at, arm.store.n_rows() - excess(arm));
     if (point == arm.validated_at) return;
     arm.validated_at = point;
     arm.kept_of = 0;
@@ -175,13 +165,13 @@ void TreeBootstrap::settle(Arm& arm) {
 }
 
 const Dataset& TreeBootstrap::data(Arm& arm) {
-    if (!arm.rows.exact()) return arm.rows.data();
-    if (arm.exact.n_rows() == 0) arm.exact = arm.rows.snapshot();
+    if (!arm.store.exact()) return arm.store.data();
+    if (arm.exact.n_rows() == 0) arm.exact = arm.store.snapshot();
     return arm.exact;
 }
 
 double TreeBootstrap::alpha(std::uint32_t id) const {
-    return alpha_at(arms_[id], arms_[id].rows.n_rows() - excess(arms_[id]));
+    return alpha_at(*arms_[id], rows(id).n_rows() - excess(*arms_[id]));
 }
 
 double TreeBootstrap::alpha_at(const Arm& arm, std::size_t n_rows) {
@@ -189,8 +179,8 @@ double TreeBootstrap::alpha_at(const Arm& arm, std::size_t n_rows) {
 }
 
 bool TreeBootstrap::is_cold(std::uint32_t id) const {
-    const Arm& arm = arms_[id];
-    if (arm.rows.n_rows() == 0) return true;
+    const Arm& arm = *arms_[id];
+    if (arm.store.n_rows() == 0) return true;
     return settings_.cold_start == ColdStart::until_success && !arm.standing.settled;
 }
 
@@ -223,7 +213,7 @@ Sample TreeBootstrap::unresampled(Arm& arm) {
 }
 
 double TreeBootstrap::draw(std::uint32_t id, const double* context, Rng& rng) {
-    Arm& arm = arms_[id];
+    Arm& arm = *arms_[id];
     const Dataset& rows = data(arm);
     const auto weights = spaced(arm, resample(rows.n_rows() - excess(arm), rng));
     if (settings_.pruning == Pruning::every_fit) return predict_validated(rows, weights, context);
@@ -251,8 +241,8 @@ std::vector<double> TreeBootstrap::kept_draws(std::uint32_t id, const double* co
 }
 
 const std::vector<Tree>& TreeBootstrap::kept(std::uint32_t id, const Rng& stream) {
-    Arm& arm = arms_[id];
-    const std::size_t n_rows = arm.rows.n_rows() - excess(arm);
+    Arm& arm = *arms_[id];
+    const std::size_t n_rows = arm.store.n_rows() - excess(arm);
     // Of few rows, each counts.
     std::size_t grown_at = std::min(n_rows, kKeptFrom);
     while (next_growth(grown_at, kKeptFor) <= n_rows) grown_at = next_growth(grown_at, kKeptFor);
@@ -278,24 +268,23 @@ void TreeBootstrap::keep(Arm& arm, std::size_t n_rows, Rng stream) {
 }
 
 double TreeBootstrap::predict(std::uint32_t id, const double* context) {
-    const Dataset& rows = data(arms_[id]);
-    return lazy_predict(rows, unresampled(arms_[id]), settings_.growth, alpha(id), context);
+    const Dataset& rows = data(*arms_[id]);
+    return lazy_predict(rows, unresampled(*arms_[id]), settings_.growth, alpha(id), context);
 }
 
 Evidence TreeBootstrap::held_out(std::uint32_t id, const double* context) const {
-    return held_out_evidence(arms_[id].rows, settings_.growth, alpha(id), settings_.n_folds,
-                             context);
+    return held_out_evidence(rows(id), settings_.growth, alpha(id), settings_.n_folds, context);
 }
 
 Tree TreeBootstrap::pruned(std::uint32_t id) {
-    const Dataset& rows = data(arms_[id]);
-    return grow(rows, unresampled(arms_[id]), settings_.growth).tree.prune(alpha(id));
+    const Dataset& rows = data(*arms_[id]);
+    return grow(rows, unresampled(*arms_[id]), settings_.growth).tree.prune(alpha(id));
 }
 
 std::vector<double> TreeBootstrap::made_up(std::uint32_t id, const double* context) {
     if (settings_.cold_start != ColdStart::prior) return {};
     const Tree tree = pruned(id);
-    const std::vector<double> first = first_row(arms_[id]);
+    const std::vector<double> first = first_row(*arms_[id]);
     if (&tree.leaf_of(first.data()) != &tree.leaf_of(context)) return {};
     const auto rewards = made_up();
     return {rewards.begin(), rewards.end()};
@@ -303,7 +292,8 @@ std::vector<double> TreeBootstrap::made_up(std::uint32_t id, const double* conte
 
 std::vector<double> TreeBootstrap::first_row(const Arm& arm) {
     std::vector<double> row;
-    for (std::uint32_t f = 0; f < arm.rows.kinds().size(); ++f) row.push_back(arm.rows.value(f, 0));
+    for (std::uint32_t f = 0; f < arm.store.kinds().size(); ++f)
+        row.push_back(arm.store.value(f, 0));
     return row;
 }
 
@@ -318,7 +308,7 @@ FrozenTrees TreeBootstrap::freeze(const Rng& stream) {
 FrozenTrees::Arm TreeBootstrap::frozen(std::uint32_t id, const Rng& stream) {
     FrozenTrees::Arm frozen;
     frozen.cold = is_cold(id);
-    frozen.n_rows = arms_[id].rows.n_rows() - excess(arms_[id]);
+    frozen.n_rows = rows(id).n_rows() - excess(*arms_[id]);
     if (frozen.n_rows == 0) return frozen;
     const Tree tree = pruned(id);
     frozen.tree = FlatTree(tree);
@@ -326,7 +316,7 @@ FrozenTrees::Arm TreeBootstrap::frozen(std::uint32_t id, const Rng& stream) {
         if (node.is_leaf())
             frozen.leaves.push_back({node.weight, node.weight * node.mean, node.cost});
     if (settings_.cold_start == ColdStart::prior)
-        frozen.made_up_leaf = frozen.tree.leaf_of(first_row(arms_[id]).data());
+        frozen.made_up_leaf = frozen.tree.leaf_of(first_row(*arms_[id]).data());
     if (frozen.cold) return frozen;
     for (const Tree& resampled : kept(id, stream)) {
         FrozenTrees::Replica& replica = frozen.replicas.emplace_back();

@@ -417,6 +417,82 @@ class TreeHeuristic:
         successes: float,
         failures: float,
     ) -> None: ...
+    def tree(self, arm: int) -> Tree: ...
+    def held_out(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> tuple[float, float, float]: ...
+    def alpha(self, arm: int) -> float:
+        """What the arm's tree is pruned at."""
+
+    def add_arm(self) -> None: ...
+    def set_categorical(
+        self,
+        categorical: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def learn(
+        self,
+        arm: int,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        reward: float,
+    ) -> None: ...
+    def learn_many(
+        self,
+        arms: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def load(
+        self,
+        state: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Becomes the engine that was dumped."""
+
+    @property
+    def n_arms(self) -> int: ...
+    def n_rows(self, arm: int) -> int: ...
+    def rows(
+        self, arm: int
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]:
+        """Contexts and rewards of the arm."""
+
+    def edges(self, arm: int) -> list[list[float]]:
+        """Of the bins of each number feature."""
+
+    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """All that the engine holds, as bytes."""
+
+    @property
+    def spread(self) -> tuple[float, float, float, float, float]:
+        """Number, mean, squared error, smallest and largest of all rewards."""
+
+    @spread.setter
+    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
     def decide(
         self,
         context: Annotated[
@@ -439,12 +515,6 @@ class TreeHeuristic:
         random: Generator,
     ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
     def freeze(self) -> FrozenTrees: ...
-    def keep_last(
-        self,
-        counts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
     def restore(
         self,
         arm: int,
@@ -457,17 +527,6 @@ class TreeHeuristic:
         ],
         n_learned: int,
     ) -> None: ...
-    def tree(self, arm: int) -> Tree: ...
-    def held_out(
-        self,
-        arm: int,
-        context: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> tuple[float, float, float]: ...
-    def alpha(self, arm: int) -> float:
-        """What the arm's tree is pruned at."""
-
     def tend(self) -> bool:
         """
         Plants trees that have been grown beside, and begins those that are due; returns whether any are being grown.
@@ -506,65 +565,6 @@ class TreeHeuristic:
             NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
-    def add_arm(self) -> None: ...
-    def set_categorical(
-        self,
-        categorical: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
-    def learn(
-        self,
-        arm: int,
-        context: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        reward: float,
-    ) -> None: ...
-    def learn_many(
-        self,
-        arms: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        contexts: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rewards: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
-    def load(
-        self,
-        state: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
-        """Becomes the engine that was dumped."""
-
-    @property
-    def n_arms(self) -> int: ...
-    def n_rows(self, arm: int) -> int: ...
-    def rows(
-        self, arm: int
-    ) -> tuple[
-        Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
-        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
-    ]:
-        """Contexts and rewards of the arm."""
-
-    def edges(self, arm: int) -> list[list[float]]:
-        """Of the bins of each number feature."""
-
-    def dump(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
-        """All that the engine holds, as bytes."""
-
-    @property
-    def spread(self) -> tuple[float, float, float, float, float]:
-        """Number, mean, squared error, smallest and largest of all rewards."""
-
-    @spread.setter
-    def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
 
 class TreeBootstrap:
     def __init__(
@@ -629,6 +629,12 @@ class TreeBootstrap:
         ],
         rewards: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
     def load(
@@ -713,12 +719,6 @@ class TreeBootstrap:
         ],
     ) -> tuple[float, float, float]: ...
     def standing(self, arm: int) -> tuple[int, bool, float]: ...
-    def keep_last(
-        self,
-        counts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
     def restore(
         self,
         arm: int,
@@ -741,59 +741,20 @@ def folds_of(n_rows: int, n_folds: int) -> Annotated[NDArray[numpy.int64], dict(
 class OnlineTreeBootstrap:
     def __init__(
         self,
+        replicas: int,
+        seed: int,
         min_split: int,
         min_leaf: int,
         max_depth: int | None,
         max_bins: int | None,
         adjusted: bool,
         folds: int,
-        binary: bool,
-        successes: float,
-        failures: float,
-        replicas: int,
         refresh: float,
         window: int | None,
         beside: int | None,
-        seed: int,
-    ) -> None: ...
-    def decide(
-        self,
-        context: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        eligible: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        random: Generator,
-    ) -> int: ...
-    def decide_many(
-        self,
-        contexts: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        eligible: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        random: Generator,
-    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-    def keep_last(
-        self,
-        counts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
-    def restore(
-        self,
-        arm: int,
-        contexts: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rewards: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_learned: int,
+        binary: bool,
+        successes: float,
+        failures: float,
     ) -> None: ...
     def predictions(
         self,
@@ -802,20 +763,11 @@ class OnlineTreeBootstrap:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-    def freeze(self) -> FrozenTrees: ...
     def tree(self, arm: int, replica: int) -> Tree: ...
     def is_cold(self, arm: int) -> bool: ...
     def members(
         self, arm: int, row: int
     ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
-    def tend(self) -> bool:
-        """
-        Plants trees that have been grown beside, and begins those that are due; returns whether any are being grown.
-        """
-
-    def wait(self) -> None:
-        """Waits for the trees that are being grown."""
-
     def add_arm(self) -> None: ...
     def set_categorical(
         self,
@@ -842,6 +794,12 @@ class OnlineTreeBootstrap:
         ],
         rewards: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
     def load(
@@ -875,6 +833,47 @@ class OnlineTreeBootstrap:
 
     @spread.setter
     def spread(self, arg: tuple[float, float, float, float, float], /) -> None: ...
+    def decide(
+        self,
+        context: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> int: ...
+    def decide_many(
+        self,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        eligible: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        random: Generator,
+    ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def freeze(self) -> FrozenTrees: ...
+    def restore(
+        self,
+        arm: int,
+        contexts: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        rewards: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_learned: int,
+    ) -> None: ...
+    def tend(self) -> bool:
+        """
+        Plants trees that have been grown beside, and begins those that are due; returns whether any are being grown.
+        """
+
+    def wait(self) -> None:
+        """Waits for the trees that are being grown."""
 
 class BanditForest:
     def __init__(
@@ -1050,12 +1049,6 @@ class Ensemble:
         self, binary: bool, refresh: float, window: int | None, most_rows: int, seed: int
     ) -> None: ...
     def freeze(self) -> EnsembleBeliefs: ...
-    def keep_last(
-        self,
-        counts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
     def rows(
         self,
     ) -> tuple[
@@ -1150,6 +1143,12 @@ class Ensemble:
         ],
         rewards: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def keep_last(
+        self,
+        counts: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
     def load(

@@ -68,6 +68,7 @@ class ArmTree {
     virtual void read(ByteReader& in) = 0;
 
     std::size_t n_rows() const { return rows().n_rows(); }
+    std::size_t n_learned() const { return n_rows(); }  // its state says no more
     double offset() const { return rows().data().offset; }
     Evidence held_out(const double* context) const {
         return held_out_evidence(rows(), settings_.growth, alpha(), settings_.n_folds, context);

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "banditree/arm_tree.hpp"
 #include "banditree/cells.hpp"
 #include "banditree/counted_tree.hpp"
 #include "banditree/leaf_price.hpp"
@@ -17,16 +18,9 @@
 
 namespace banditree {
 
-struct HalvedArmSettings {
-    Growth growth;
-    std::uint32_t max_bins = 0;
-    std::uint32_t n_folds = 10;
+// A tree is grown anew each time its half has grown by `refresh`.
+struct HalvedArmSettings : ArmTreeSettings {
     std::uint32_t n_replicas = 0;
-    double refresh = 0;      // by which share a half grows until its tree is grown anew
-    std::size_t window = 0;  // only so many rows of an arm, the last ones, count; 0: all
-    std::size_t beside = 0;  // trees of an arm of so many rows are grown beside; 0: none
-
-    RowWindow rows_that_count() const { return {window, refresh, 0, beside > 0}; }
 };
 
 class HalvedArm {
@@ -35,6 +29,9 @@ class HalvedArm {
     HalvedArm(const HalvedArmSettings& settings, const Rng& coins, const std::vector<Kind>& kinds);
 
     void set_kinds(const std::vector<Kind>& kinds) { rows_.set_kinds(kinds); }
+    void learn(std::span<const double> context, double reward) {
+        learn_many({context.data(), 1, context.size()}, {&reward, 1});
+    }
     void learn_many(const Matrix& contexts, std::span<const double> rewards);
     // Gives an arm without rows those that another one has kept of all that it has learned.
     void restore(const Matrix& contexts, std::span<const double> rewards, std::size_t n_learned);

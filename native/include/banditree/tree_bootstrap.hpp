@@ -4,24 +4,21 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "banditree/arm_rows.hpp"
-#include "banditree/frozen_trees.hpp"
+#include "banditree/engine.hpp"
 #include "banditree/grow.hpp"
-#include "banditree/posterior.hpp"
-#include "banditree/reward_windows.hpp"
+#include "banditree/resampled_arm.hpp"
 #include "banditree/rng.hpp"
-#include "banditree/row_store.hpp"
-#include "banditree/row_window.hpp"
 #include "banditree/schedule.hpp"
 #include "banditree/split.hpp"
 #include "banditree/tree.hpp"
 
 namespace banditree {
 
-class TreeBootstrap {
+class TreeBootstrap final : public ArmEngine<ResampledArm> {
  public:
     enum class Weights { multinomial, exponential };
     // When alpha is cross-validated: as the arm's rows grow, on every resample, never (alpha 0).
@@ -38,27 +35,11 @@ class TreeBootstrap {
         bool binary = true;
         std::size_t window = 0;  // only so many rows of an arm, the last ones, count; 0: all
     };
-    // What an arm knows beside its rows. Alpha is that of rows whose made-up rewards may have moved
-    // since, so it cannot be found again from the rows.
-    struct Standing {
-        std::uint32_t failures = 0;  // in a row, since the start
-        bool settled = false;        // had its success, or was given up
-        double alpha = 0;            // as it was chosen
-    };
-
     explicit TreeBootstrap(const Settings& settings)
-        : settings_(settings), rewards_(settings.window) {}
-    TreeBootstrap(const TreeBootstrap&) = delete;
-    TreeBootstrap& operator=(const TreeBootstrap&) = delete;
+        : ArmEngine(rows_that_count(settings)), settings_(settings) {}
 
-    void add_arm();
-    // For all arms or, if it throws std::invalid_argument, for none.
-    void set_kinds(const std::vector<Kind>& kinds);
     void learn(std::uint32_t arm, std::span<const double> context, double reward);
-    // The same as learning the rows one by one.
     void learn_many(ArmIndices arms, const Matrix& contexts, std::span<const double> rewards);
-    // Becomes what it would be had each arm learned only so many of its rows that count, the last
-    // ones.
     void keep_last(std::span<const std::int64_t> counts);
     // Gives an arm without rows those of another one, made-up ones included, and its standing; if
     // alpha is NaN there, it is chosen again. Throws std::invalid_argument if a window does not
@@ -84,30 +65,12 @@ class TreeBootstrap {
     Tree pruned(std::uint32_t arm);
     Evidence held_out(std::uint32_t arm, const double* context) const;
 
-    std::size_t n_arms() const { return arms_.size(); }
-    RowWindow window() const;
-    const std::vector<Kind>& kinds() const { return kinds_; }
     const Growth& growth() const { return settings_.growth; }
-    const RowStore& rows(std::uint32_t arm) const { return arms_[arm].rows; }
-    const Standing& standing(std::uint32_t arm) const { return arms_[arm].standing; }
+    const Standing& standing(std::uint32_t arm) const { return arms_[arm]->standing; }
     double alpha(std::uint32_t arm) const;
-    Spread& spread() { return rewards_.spread(); }
-
-    void write(ByteWriter& out) const;
-    // Becomes the engine, of the same settings, that was written. Throws std::invalid_argument,
-    // having changed nothing, on what none has written.
-    void read(ByteReader& in);
 
  private:
-    struct Arm {
-        explicit Arm(std::uint32_t max_bins) : rows(max_bins) {}
-        RowStore rows;
-        Standing standing;
-        std::size_t validated_at = 0;
-        Dataset exact;  // all rows, if the store is exact and they are needed
-        std::vector<Tree> kept;
-        std::size_t kept_of = 0;  // so many first rows
-    };
+    using Arm = ResampledArm;
 
     // What is still to be done for an arm in a batch: what comes before the last of its kind would
     // be forgotten.
@@ -116,11 +79,22 @@ class TreeBootstrap {
         std::size_t relearn_at = 0;  // at so many rows of the store; 0: never
     };
 
+    // The window is one of observations: made-up rows, which come first, are beside it.
+    static RowWindow rows_that_count(const Settings& settings) {
+        if (settings.window == 0) return {0, 0, n_made_up(settings)};
+        return {settings.window, kKeptFor, n_made_up(settings)};
+    }
+    // The made-up rows that an arm begins with.
+    static std::size_t n_made_up(const Settings& settings) {
+        return settings.cold_start == ColdStart::prior ? 2 : 0;
+    }
+    std::size_t n_made_up() const { return n_made_up(settings_); }
+    std::unique_ptr<Arm> empty_arm(std::uint32_t id) const override;
+    void check(const Arm& arm) const override;
+
     Plan plan(const Arm& arm, std::size_t n_more) const;
     void take(std::uint32_t arm, std::span<const double> context, double reward);
-    // The made-up rows that an arm begins with.
-    std::size_t n_made_up() const { return settings_.cold_start == ColdStart::prior ? 2 : 0; }
-    std::size_t excess(const Arm& arm) const { return window().excess(arm.rows.n_rows()); }
+    std::size_t excess(const Arm& arm) const { return window().excess(arm.store.n_rows()); }
     // Gives an arm without rows some, and settles where that was last due.
     void give_rows(Arm& arm, const Matrix& contexts, std::span<const double> rewards);
     void keep_last(Arm& arm, std::size_t most);
@@ -156,9 +130,8 @@ class TreeBootstrap {
     static constexpr std::size_t kRowsOfDraws = 250'000;
 
     Settings settings_;
-    std::vector<Kind> kinds_;
-    std::vector<Arm> arms_;
-    RewardWindows rewards_;
 };
+
+static_assert(Engine<TreeBootstrap>);
 
 }  // namespace banditree

@@ -18,6 +18,20 @@ void set_binary_gradient(GradientRow& row, float score, float reward) {
     row.hessian = static_cast<float>(4 * std::max(p * (1 - p), kLeastVariance));
 }
 
+// What the scores leave to be explained, of a random share of the rows.
+std::vector<GradientRow> residuals(const CodedRows& rows, const std::vector<float>& scores,
+                                   bool binary, double share, Rng& rng) {
+    std::vector<GradientRow> sample;
+    sample.reserve(rows.size());
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+        if (rng.uniform() >= share) continue;
+        GradientRow row{i, rows.arms[i], rows.rewards[i] - scores[i], 1};
+        if (binary) set_binary_gradient(row, scores[i], rows.rewards[i]);
+        sample.push_back(row);
+    }
+    return sample;
+}
+
 float variance(float score, bool binary) {
     if (!binary) return 1;
     const double p = sigmoid(score);
@@ -33,33 +47,29 @@ Boosting Boosting::fit(const CodedRows& rows, const Coder& coder, bool binary,
     std::vector<float> scores(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) scores[i] = boosting.start_[rows.arms[i]];
     TreeGrower grower(rows.codes, coder, rows.n_arms, settings.growth, rng);
-    const std::size_t width = rows.n_arms + 1;
-    std::vector<GradientRow> sample;
     for (std::uint32_t t = 0; t < settings.n_trees; ++t) {
-        sample.clear();
-        for (std::uint32_t i = 0; i < rows.size(); ++i) {
-            if (rng.uniform() >= settings.row_share) continue;
-            GradientRow row{i, rows.arms[i], rows.rewards[i] - scores[i], 1};
-            if (binary) set_binary_gradient(row, scores[i], rows.rewards[i]);
-            sample.push_back(row);
-        }
+        auto sample = residuals(rows, scores, binary, settings.row_share, rng);
         if (sample.empty()) continue;
-        Stage& stage = boosting.stages_.emplace_back();
         LeafValues leaves;
+        Stage& stage = boosting.stages_.emplace_back();
         stage.tree = grower.grow(sample, leaves);
         stage.value = std::move(leaves.value);
-        stage.support.assign(stage.value.size(), 0.0f);
-        stage.contexts.assign(stage.tree.n_leaves(), 0.0f);
         for (float& value : stage.value) value *= settings.rate;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const std::uint32_t leaf = stage.tree.leaf_of(rows.row_codes(i));
-            const std::size_t at = leaf * width + rows.arms[i];
-            stage.contexts[leaf] += 1;
-            stage.support[at] += variance(scores[i], binary);
-            scores[i] += stage.value[at];
-        }
+        stage.take_in(rows, binary, scores);
     }
     return boosting;
+}
+
+void Boosting::Stage::take_in(const CodedRows& rows, bool binary, std::vector<float>& scores) {
+    support.assign(value.size(), 0.0f);
+    contexts.assign(tree.n_leaves(), 0.0f);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::uint32_t leaf = tree.leaf_of(rows.row_codes(i));
+        const std::size_t at = leaf * (rows.n_arms + 1) + rows.arms[i];
+        contexts[leaf] += 1;
+        support[at] += variance(scores[i], binary);
+        scores[i] += value[at];
+    }
 }
 
 void Boosting::predict(const std::uint8_t* codes, std::span<float> score,

@@ -125,17 +125,7 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
                 yield self._core.tree(arm, replica)
 
     def _engine(self) -> Any:
-        return _core.OnlineTreeBootstrap(
-            *self._settings.growth,
-            self.folds,
-            self.reward == "binary",
-            *self.prior,
-            self.replicas,
-            self.refresh,
-            self.window,
-            self._beside,
-            self._entropy,
-        )
+        return _core.OnlineTreeBootstrap(self.replicas, self._entropy, *self._engine_settings)
 
     def _predictions(self, row: FloatArray, eligible: Indices) -> list[FloatArray]:
         return [self._core.predictions(arm, row) for arm in eligible.tolist()]

@@ -1,5 +1,7 @@
 """What is common to the policies whose trees are grown anew as their observations grow."""
 
+from typing import Any
+
 from banditree.errors import InvalidParameterError
 from banditree.policies.tree_policy import TreePolicy
 from banditree.types import A
@@ -21,7 +23,16 @@ class RefreshedPolicy(TreePolicy[A]):
     has learned.
     """
 
+    prior: tuple[float, float]
+    refresh: float
+    window: int | None
     background: bool
+
+    @property
+    def _engine_settings(self) -> tuple[Any, ...]:
+        """What the engines of all these policies are made with, in their order."""
+        grown = (*self._settings.growth, self.folds, self.refresh, self.window, self._beside)
+        return (*grown, self.reward == "binary", *self.prior)
 
     @property
     def _beside(self) -> int | None:

@@ -118,16 +118,7 @@ class TreeHeuristic(RefreshedPolicy[A]):
             return self._tree(self._arms.index(arm))
 
     def _engine(self) -> Any:
-        binary = self.reward == "binary"
-        return _core.TreeHeuristic(
-            *self._settings.growth,
-            self.folds,
-            self.refresh,
-            self.window,
-            self._beside,
-            binary,
-            *self.prior,
-        )
+        return _core.TreeHeuristic(*self._engine_settings)
 
     def _evidence(self, row: FloatArray, eligible: Indices) -> Evidence:
         n, mean, squared_error, lowest, highest = self._core.spread

@@ -47,6 +47,9 @@ class Boosting {
         std::vector<float> value;  // of each leaf and arm, the last of all arms together
         std::vector<float> support;
         std::vector<float> contexts;  // how many came to each leaf
+
+        // Counts the rows, and adds what the tree says of them to their scores.
+        void take_in(const CodedRows& rows, bool binary, std::vector<float>& scores);
     };
     std::uint32_t column(std::uint32_t arm) const { return std::min(arm, n_arms()); }
 

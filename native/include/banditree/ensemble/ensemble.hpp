@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "banditree/arm_rows.hpp"
+#include "banditree/engine.hpp"
 #include "banditree/ensemble/beliefs.hpp"
 #include "banditree/ensemble/shared_rows.hpp"
 
@@ -59,5 +60,7 @@ class Ensemble {
     EnsembleBeliefs beliefs_;
     std::uint64_t fitted_at_ = 0;  // after so many observations
 };
+
+static_assert(Engine<Ensemble>);
 
 }  // namespace banditree

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "banditree/bandit_forest.hpp"
+#include "banditree/bandit_forest/bandit_forest.hpp"
 #include "engines.hpp"
 #include "inputs.hpp"
 

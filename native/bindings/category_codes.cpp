@@ -1,4 +1,4 @@
-#include "banditree/category_codes.hpp"
+#include "banditree/data/category_codes.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/unordered_map.h>

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "banditree/arm_rows.hpp"
-#include "banditree/engine.hpp"
-#include "banditree/posterior.hpp"
+#include "banditree/data/arm_rows.hpp"
+#include "banditree/engines/engine.hpp"
+#include "banditree/laws/posterior.hpp"
 #include "banditree/state.hpp"
 #include "inputs.hpp"
 #include "rows.hpp"

@@ -1,4 +1,4 @@
-#include "banditree/frozen_trees.hpp"
+#include "banditree/engines/frozen_trees.hpp"
 
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

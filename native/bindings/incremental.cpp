@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "banditree/incremental.hpp"
+#include "banditree/trees/incremental.hpp"
 #include "inputs.hpp"
 #include "rows.hpp"
 #include "tree.hpp"

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "banditree/dataset.hpp"
-#include "banditree/posterior.hpp"
-#include "banditree/split.hpp"
+#include "banditree/data/dataset.hpp"
+#include "banditree/laws/posterior.hpp"
+#include "banditree/trees/split.hpp"
 
 using DoubleMatrix =
     nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;

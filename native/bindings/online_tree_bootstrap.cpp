@@ -1,4 +1,4 @@
-#include "banditree/online_tree_bootstrap.hpp"
+#include "banditree/engines/online_tree_bootstrap.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

@@ -1,4 +1,4 @@
-#include "banditree/reward_window.hpp"
+#include "banditree/laws/reward_window.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/random/rng.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "banditree/row_store.hpp"
+#include "banditree/data/row_store.hpp"
 
 // The rows that a store has taken in: contexts and rewards.
 inline auto rows_of(const banditree::RowStore& store) {

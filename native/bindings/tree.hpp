@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "banditree/cross_validation.hpp"
+#include "banditree/trees/cross_validation.hpp"
 
 // A tree with what it takes to cross-validate it; pruned trees and copies share the data.
 struct BoundTree {

@@ -1,11 +1,11 @@
-#include "banditree/tree_bootstrap.hpp"
+#include "banditree/engines/tree_bootstrap.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "banditree/leaf_price.hpp"
+#include "banditree/engines/leaf_price.hpp"
 #include "engines.hpp"
 #include "policies.hpp"
 #include "tree.hpp"

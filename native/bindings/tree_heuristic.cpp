@@ -1,4 +1,4 @@
-#include "banditree/tree_heuristic.hpp"
+#include "banditree/engines/tree_heuristic.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

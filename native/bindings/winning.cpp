@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "banditree/winning.hpp"
+#include "banditree/laws/winning.hpp"
 #include "inputs.hpp"
 
 namespace nb = nanobind;

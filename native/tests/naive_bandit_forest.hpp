@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "banditree/bandit_tree.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/bandit_forest/bandit_tree.hpp"
+#include "banditree/random/rng.hpp"
 
 namespace naive {
 

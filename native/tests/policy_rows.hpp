@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "banditree/cross_validation.hpp"
-#include "banditree/incremental.hpp"
-#include "banditree/leaf_price.hpp"
-#include "banditree/rng.hpp"
-#include "banditree/schedule.hpp"
+#include "banditree/data/schedule.hpp"
+#include "banditree/engines/leaf_price.hpp"
+#include "banditree/random/rng.hpp"
+#include "banditree/trees/cross_validation.hpp"
+#include "banditree/trees/incremental.hpp"
 #include "same_tree.hpp"
 
 namespace policy_rows {

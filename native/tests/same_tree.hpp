@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "banditree/tree.hpp"
+#include "banditree/trees/tree.hpp"
 
 namespace banditree {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "banditree/bandit_forest.hpp"
+#include "banditree/bandit_forest/bandit_forest.hpp"
 #include "check.hpp"
 #include "naive_bandit_forest.hpp"
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
-#include "banditree/bandit_stump.hpp"
-#include "banditree/binarizer.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/bandit_forest/bandit_stump.hpp"
+#include "banditree/bandit_forest/binarizer.hpp"
+#include "banditree/random/rng.hpp"
 #include "check.hpp"
 
 using namespace banditree;

@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "banditree/beside.hpp"
-#include "banditree/cells.hpp"
-#include "banditree/online_tree_bootstrap.hpp"
-#include "banditree/tree_heuristic.hpp"
+#include "banditree/data/cells.hpp"
+#include "banditree/engines/beside.hpp"
+#include "banditree/engines/online_tree_bootstrap.hpp"
+#include "banditree/engines/tree_heuristic.hpp"
 #include "check.hpp"
 #include "policy_rows.hpp"
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "banditree/dataset.hpp"
-#include "banditree/raw_column.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/data/dataset.hpp"
+#include "banditree/data/raw_column.hpp"
+#include "banditree/random/rng.hpp"
 #include "check.hpp"
 
 using namespace banditree;

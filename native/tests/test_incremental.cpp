@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "banditree/incremental.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/random/rng.hpp"
+#include "banditree/trees/incremental.hpp"
 #include "check.hpp"
 #include "same_tree.hpp"
 

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "banditree/leader.hpp"
-#include "banditree/live_arm_tree.hpp"
-#include "banditree/online_tree_bootstrap.hpp"
-#include "banditree/refreshed_arm_tree.hpp"
-#include "banditree/tree_bootstrap.hpp"
-#include "banditree/tree_heuristic.hpp"
+#include "banditree/engines/leader.hpp"
+#include "banditree/engines/live_arm_tree.hpp"
+#include "banditree/engines/online_tree_bootstrap.hpp"
+#include "banditree/engines/refreshed_arm_tree.hpp"
+#include "banditree/engines/tree_bootstrap.hpp"
+#include "banditree/engines/tree_heuristic.hpp"
 #include "check.hpp"
 #include "policy_rows.hpp"
 

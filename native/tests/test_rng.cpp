@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "banditree/elementary.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/random/elementary.hpp"
+#include "banditree/random/rng.hpp"
 #include "check.hpp"
 
 using banditree::portable_exp;

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "banditree/online_tree_bootstrap.hpp"
-#include "banditree/tree_bootstrap.hpp"
-#include "banditree/tree_heuristic.hpp"
+#include "banditree/engines/online_tree_bootstrap.hpp"
+#include "banditree/engines/tree_bootstrap.hpp"
+#include "banditree/engines/tree_heuristic.hpp"
 #include "check.hpp"
 #include "policy_rows.hpp"
 

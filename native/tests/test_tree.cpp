@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "banditree/cross_validation.hpp"
-#include "banditree/grow.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/random/rng.hpp"
+#include "banditree/trees/cross_validation.hpp"
+#include "banditree/trees/grow.hpp"
 #include "check.hpp"
 #include "same_tree.hpp"
 

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "banditree/rng.hpp"
-#include "banditree/winning.hpp"
+#include "banditree/laws/winning.hpp"
+#include "banditree/random/rng.hpp"
 #include "check.hpp"
 
 using banditree::BetaLaw;

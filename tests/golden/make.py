@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.naive_bayes import GaussianNB
 
 import banditree as bt
-from banditree.policies import files
+from banditree.policies.saving import files
 
 FOLDER = Path(__file__).parent
 ARMS = ["golf", "tennis", 3]

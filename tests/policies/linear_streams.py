@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from banditree.policies.columns import ABSENCE, BIT, CONSTANT
-from banditree.policies.design import Design
-from banditree.policies.penalty import GRID, fold_ids
+from banditree.policies.linear.columns import ABSENCE, BIT, CONSTANT
+from banditree.policies.linear.design import Design
+from banditree.policies.linear.penalty import GRID, fold_ids
 
 Row = dict[str, Any]
 Key = tuple[str, Any]  # a feature and, if it is a category, which one

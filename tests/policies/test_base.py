@@ -248,7 +248,7 @@ def test_load_names_the_arguments_of_a_bootstrap(tmp_path):
 
 
 def test_a_state_that_does_not_fit_its_class(tmp_path):
-    from banditree.policies import files
+    from banditree.policies.saving import files
 
     header, arrays = files.unpack(taught()._pack(), "")
     for damaged in (

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import banditree as bt
 from banditree._core import Generator
-from banditree.policies import files
+from banditree.policies.saving import files
 
 ARMS = ["golf", "tennis"]
 CITIES = ["Berlin", "Paris", "Rome"]

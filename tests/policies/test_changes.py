@@ -20,8 +20,8 @@ from banditree.environments import Drifting, Environment, SportsAds, play
 from banditree.environments.classification import Classification
 from banditree.environments.datasets import DATASETS, locate
 from banditree.environments.tables import read_table
-from banditree.policies import files
 from banditree.policies.drift import LEVEL, ChangeWatch
+from banditree.policies.saving import files
 from policies.tree_streams import ARMS, Stream, mixed_stream
 
 pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")

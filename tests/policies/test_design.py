@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from banditree.contexts import Encoder
-from banditree.policies.columns import capacity, grown
-from banditree.policies.design import Design
-from banditree.policies.penalty import N_FOLDS, add_outer, fold_ids, symmetric_inverse
+from banditree.policies.linear.columns import capacity, grown
+from banditree.policies.linear.design import Design
+from banditree.policies.linear.penalty import N_FOLDS, add_outer, fold_ids, symmetric_inverse
 from policies.linear_streams import (
     CITIES,
     CONTEXTS,

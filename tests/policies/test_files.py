@@ -13,7 +13,7 @@ import pytest
 
 import banditree as bt
 from banditree import StateError
-from banditree.policies import files
+from banditree.policies.saving import files
 
 HEADER = {"policy": "Uniform", "arms": ["golf", 1], "entropy": 2**64 - 1, "rate": 0.1}
 ARRAYS = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import banditree as bt
-from banditree.policies import files
+from banditree.policies.saving import files
 from golden import make
 
 CASES = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import banditree as bt
 from banditree.policies.lin_ucb import LinUCB
-from banditree.policies.penalty import GRID
+from banditree.policies.linear.penalty import GRID
 from policies.linear_streams import (
     CONTEXTS,
     NaiveDesign,

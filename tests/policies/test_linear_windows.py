@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import banditree as bt
-from banditree.policies.columns import first_common, is_common
-from banditree.policies.design import Design
-from banditree.policies.last_rows import Observations
-from banditree.policies.relearning import Relearning
+from banditree.policies.linear.columns import first_common, is_common
+from banditree.policies.linear.design import Design
+from banditree.policies.linear.last_rows import Observations
+from banditree.policies.linear.relearning import Relearning
 from policies.linear_streams import Observation, long_stream, penalty_vector, streams
 
 pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")

@@ -14,9 +14,9 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import banditree as bt
-from banditree.policies.logistic import Logistic, deviances, sigmoid
+from banditree.policies.linear.logistic import Logistic, deviances, sigmoid
+from banditree.policies.linear.penalty import GRID
 from banditree.policies.logistic_ucb import LogisticUCB
-from banditree.policies.penalty import GRID
 from policies.linear_streams import (
     CONTEXTS,
     NaiveDesign,

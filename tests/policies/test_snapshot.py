@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 import banditree as bt
 from banditree import _core
-from banditree.policies import files
+from banditree.policies.saving import files
 from banditree.policies.snapshot import MAGIC, _generator_of
 
 ARMS = ["golf", "tennis", "chess"]

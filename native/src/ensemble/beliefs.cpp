@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "banditree/engines/leader.hpp"
 #include "banditree/ensemble/logistic.hpp"
-#include "banditree/leader.hpp"
 
 namespace banditree {
 

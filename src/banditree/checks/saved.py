@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.policies import files
 from banditree.policies.base import Policy
+from banditree.policies.saving import files
 
 
 class Saved(NamedTuple):

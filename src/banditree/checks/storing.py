@@ -14,9 +14,9 @@ from banditree.checks.case import Case
 from banditree.checks.saved import saved
 from banditree.checks.streams import life, play
 from banditree.errors import StateError
-from banditree.policies import files
 from banditree.policies.base import Arrays, Policy
-from banditree.policies.loading import load
+from banditree.policies.saving import files
+from banditree.policies.saving.loading import load
 
 # Of `life`: at once, after the first decision, the first observation, the second; after an arm
 # left; after one came; with one gone and one back; near the end.

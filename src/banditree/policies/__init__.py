@@ -8,9 +8,9 @@ from banditree.policies.custom import CustomPolicy
 from banditree.policies.explanation import ArmExplanation, Explanation
 from banditree.policies.greedy import Greedy
 from banditree.policies.lin_ucb import LinUCB
-from banditree.policies.loading import load
 from banditree.policies.logistic_ucb import LogisticUCB
 from banditree.policies.online_tree_bootstrap import OnlineTreeBootstrap
+from banditree.policies.saving.loading import load
 from banditree.policies.snapshot import Snapshot
 from banditree.policies.thompson_sampling import ThompsonSampling
 from banditree.policies.tree_bootstrap import TreeBootstrap

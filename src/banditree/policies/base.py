@@ -9,7 +9,6 @@ import numpy as np
 from banditree import _core
 from banditree.contexts import Features
 from banditree.contexts.schema import check_kind as check_feature_kind
-from banditree.policies import files
 from banditree.policies.arms import Indices
 from banditree.policies.beliefs import Arrays
 from banditree.policies.explanation import Explanation
@@ -17,6 +16,7 @@ from banditree.policies.foundation import Foundation
 from banditree.policies.parameters import as_seed, parameters_of
 from banditree.policies.processes import fresh_generator
 from banditree.policies.rewards import check_many, check_one
+from banditree.policies.saving import files
 from banditree.signs import for_terminal
 from banditree.types import (
     A,

@@ -11,7 +11,6 @@ from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy, share_of_largest
 from banditree.policies.beliefs import RecodeRows
-from banditree.policies.design import Design
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.learners import (
@@ -21,6 +20,7 @@ from banditree.policies.learners import (
     fit_and_predict,
     is_classifier,
 )
+from banditree.policies.linear.design import Design
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart

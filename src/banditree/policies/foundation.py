@@ -14,14 +14,14 @@ from banditree import _core
 from banditree.contexts import Encoder
 from banditree.contexts.features import Pending
 from banditree.errors import StateError
-from banditree.policies import files
 from banditree.policies.arms import Arms, Indices
 from banditree.policies.beliefs import Arrays, Beliefs
 from banditree.policies.drift import ChangeWatch
-from banditree.policies.journal import Journal
 from banditree.policies.parameters import as_seed, is_parameter, parameters_of, read_only
 from banditree.policies.processes import fresh_generator, process_token, renew_after_fork
 from banditree.policies.rewards import RewardKind, check_kind
+from banditree.policies.saving import files
+from banditree.policies.saving.journal import Journal
 from banditree.trees.inputs import check_share
 from banditree.types import A, Change, DeclaredFeatures, FeatureName, FloatArray, Seed
 

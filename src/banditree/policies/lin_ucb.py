@@ -6,14 +6,14 @@ import numpy as np
 
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
-from banditree.policies.columns import grown
-from banditree.policies.confidence import ConfidencePolicy, squared_norms
-from banditree.policies.design import Design
-from banditree.policies.last_rows import LastRows
-from banditree.policies.penalty import Regularization, check_regularization, check_scale
-from banditree.policies.relearning import BLOCK, Relearning
+from banditree.policies.linear.columns import grown
+from banditree.policies.linear.confidence import ConfidencePolicy, squared_norms
+from banditree.policies.linear.design import Design
+from banditree.policies.linear.last_rows import LastRows
+from banditree.policies.linear.penalty import Regularization, check_regularization, check_scale
+from banditree.policies.linear.relearning import BLOCK, Relearning
+from banditree.policies.linear.ridge import Ridge
 from banditree.policies.rewards import RewardKind
-from banditree.policies.ridge import Ridge
 from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 

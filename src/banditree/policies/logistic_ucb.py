@@ -11,13 +11,13 @@ from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
-from banditree.policies.columns import Scale, grown
-from banditree.policies.confidence import ConfidencePolicy, squared_norms
-from banditree.policies.design import Design
-from banditree.policies.last_rows import LastRows
-from banditree.policies.logistic import Logistic, deviances, sigmoid
-from banditree.policies.logistic_arm import LogisticArm
-from banditree.policies.penalty import (
+from banditree.policies.linear.columns import Scale, grown
+from banditree.policies.linear.confidence import ConfidencePolicy, squared_norms
+from banditree.policies.linear.design import Design
+from banditree.policies.linear.last_rows import LastRows
+from banditree.policies.linear.logistic import Logistic, deviances, sigmoid
+from banditree.policies.linear.logistic_arm import LogisticArm
+from banditree.policies.linear.penalty import (
     DEFAULT,
     GRID,
     LEAST_ROWS,
@@ -28,7 +28,7 @@ from banditree.policies.penalty import (
     remove_outer,
     symmetric_inverse,
 )
-from banditree.policies.relearning import Relearning
+from banditree.policies.linear.relearning import Relearning
 from banditree.policies.rewards import check_kind
 from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed

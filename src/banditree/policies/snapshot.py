@@ -12,12 +12,12 @@ from banditree import _core
 from banditree.contexts import Features
 from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, StateError
-from banditree.policies import files
 from banditree.policies.base import Policy, draw_by
 from banditree.policies.beliefs import Arrays
 from banditree.policies.explanation import Explanation
-from banditree.policies.loading import check_objects, class_of
 from banditree.policies.processes import fresh_generator, process_token
+from banditree.policies.saving import files
+from banditree.policies.saving.loading import check_objects, class_of
 from banditree.types import A, Context, Contexts, Decision, FloatArray, Key
 
 MAGIC = b"banditree snapshot\n"

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "banditree/arm_rows.hpp"
+#include "banditree/data/arm_rows.hpp"
 #include "banditree/ensemble/members.hpp"
 #include "banditree/ensemble/shared_rows.hpp"
 #include "banditree/ensemble/stack.hpp"
-#include "banditree/posterior.hpp"
-#include "banditree/rng.hpp"
-#include "banditree/winning.hpp"
+#include "banditree/laws/posterior.hpp"
+#include "banditree/laws/winning.hpp"
+#include "banditree/random/rng.hpp"
 
 namespace banditree {
 

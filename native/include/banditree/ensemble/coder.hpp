@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "banditree/dataset.hpp"
-#include "banditree/raw_column.hpp"
+#include "banditree/data/dataset.hpp"
+#include "banditree/data/raw_column.hpp"
 #include "banditree/state.hpp"
 
 namespace banditree {

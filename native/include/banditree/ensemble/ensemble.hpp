@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "banditree/arm_rows.hpp"
-#include "banditree/engine.hpp"
+#include "banditree/data/arm_rows.hpp"
+#include "banditree/engines/engine.hpp"
 #include "banditree/ensemble/beliefs.hpp"
 #include "banditree/ensemble/shared_rows.hpp"
 

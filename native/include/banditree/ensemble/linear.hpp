@@ -7,7 +7,7 @@
 
 #include "banditree/ensemble/attribution.hpp"
 #include "banditree/ensemble/coded_rows.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/random/rng.hpp"
 
 namespace banditree {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "banditree/elementary.hpp"
+#include "banditree/random/elementary.hpp"
 
 namespace banditree {
 

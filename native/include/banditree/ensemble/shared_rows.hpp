@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "banditree/data/raw_column.hpp"
 #include "banditree/ensemble/coded_rows.hpp"
-#include "banditree/raw_column.hpp"
 
 namespace banditree {
 

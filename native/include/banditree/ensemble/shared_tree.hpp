@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "banditree/ensemble/coder.hpp"
-#include "banditree/rng.hpp"
+#include "banditree/random/rng.hpp"
 #include "banditree/state.hpp"
 
 namespace banditree {

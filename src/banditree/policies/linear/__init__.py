@@ -1,0 +1,1 @@
+"""What the policies with linear models share."""

@@ -1,0 +1,1 @@
+"""Policies in files: writing, appending, and reading them again."""

@@ -10,6 +10,8 @@ START := $(shell date +%s)
 BUILT_FROM := pyproject.toml CMakeLists.txt \
 	$(shell find native/include native/src native/bindings -name '*.[ch]pp')
 NATIVE := $(shell find native -name '*.[ch]pp')
+PACKAGE := $(shell find src -name '*.py')
+PEERS := build/peers-env
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -20,7 +22,7 @@ export BANDITREE_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install reproduce test test-native test-python test-slow test-without-data check lint lint-python lint-format lint-native lint-types format stub bench regret clean
+.PHONY: help install reproduce test test-native test-python test-slow test-without-data check lint lint-python lint-format lint-native lint-types format stub bench bench-peers bench-peers-full regret clean
 .NOTPARALLEL:
 
 help:
@@ -34,6 +36,8 @@ help:
 	@echo "format       format Python and C++"
 	@echo "stub         write src/banditree/_core.pyi from the compiled core"
 	@echo "bench        how fast trees and policies are"
+	@echo "bench-peers  regret, time and memory beside other libraries, a short version (minutes)"
+	@echo "bench-peers-full  all of it, and docs/benchmarks.md with it (a day; goes on where it stood)"
 	@echo "regret       how well policies do on the five tasks (half an hour or more)"
 	@echo "clean        remove the build and the caches; .venv stays"
 
@@ -108,10 +112,28 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/long_life.py
 	$(BIN)/python benchmarks/snapshots.py
-	$(BIN)/python benchmarks/peers.py
+	PYTHONPATH=benchmarks $(BIN)/python -m peers.step_for_step
 
 regret: $(INSTALLED)
 	$(BIN)/python benchmarks/regret.py
+
+# The peers have an environment of their own, where this package is as a user has it.
+$(PEERS)/.installed: benchmarks/peers/requirements.txt benchmarks/peers/install.py
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python benchmarks/peers/install.py
+	@touch $@
+
+$(PEERS)/.with-package: $(PEERS)/.installed $(BUILT_FROM) $(PACKAGE)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint benchmarks/peers/requirements.txt \
+		--config-settings build-dir=build/peers-package .
+	@touch $@
+
+bench-peers: $(PEERS)/.with-package
+	PYTHONPATH=benchmarks $(PEERS)/bin/python -m peers
+
+bench-peers-full: $(PEERS)/.with-package
+	PYTHONPATH=benchmarks $(PEERS)/bin/python -m peers --full
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis $(INSTALLED)

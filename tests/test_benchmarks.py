@@ -1,5 +1,6 @@
 """The benchmarks run, and say what they ran on."""
 
+import json
 import os
 import subprocess
 import sys
@@ -142,9 +143,14 @@ class Workspace:
 """
 
 
-def test_peers_in_a_quick_version(tmp_path: Path):
+def test_step_for_step_in_a_quick_version(tmp_path: Path):
     (tmp_path / "vowpalwabbit.py").write_text(STAND_IN)
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import peers; peers.main()"
+    code = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+from peers import step_for_step
+step_for_step.main()
+"""
     lines = output("-c", code, "--quick").splitlines()
     assert lines[0].startswith("Covertype (made-up data)")
     assert [line.split("  ")[0] for line in lines[2:-1]] == [
@@ -156,8 +162,13 @@ def test_peers_in_a_quick_version(tmp_path: Path):
     assert "too few steps to be judged" in lines[-1]
 
 
-def test_peers_without_vowpal_wabbit_say_how_to_install_it():
-    code = "import sys; sys.modules['vowpalwabbit'] = None; import peers; peers.main()"
+def test_step_for_step_without_vowpal_wabbit_says_how_to_install_it():
+    code = """
+import sys
+sys.modules['vowpalwabbit'] = None
+from peers import step_for_step
+step_for_step.main()
+"""
     lines = output("-c", code, "--quick").splitlines()
     assert [line for line in lines if line.startswith(("TreeHeuristic", "--cb"))] == [lines[2]]
     assert "'.[bench]'" in lines[3]
@@ -165,7 +176,7 @@ def test_peers_without_vowpal_wabbit_say_how_to_install_it():
 
 def test_slower_than_a_limited_peer_is_over():
     code = """
-import peers
+from peers import step_for_step as peers
 totals = {name: peers.Total(seconds, 5.0) for name, seconds in zip(
     (peers.HEURISTIC, *peers.PEERS), (2.0, 1.0, 1.0, 3.0), strict=True)}
 print(peers.show(totals, 1000, 1, judged=True))
@@ -175,6 +186,66 @@ print(peers.show(totals, 1000, 1, judged=True))
     assert one_line.endswith("OVER")
     assert line_per_arm.endswith("ok")
     assert kept == "False"
+
+
+def run_peers(out: Path, *options: str) -> str:
+    return output(
+        "-m", "peers", "--steps", "60", "--environments", "sports", "--out", str(out), *options
+    )
+
+
+def test_peers_that_are_installed_play_the_same_steps(tmp_path: Path):
+    printed = run_peers(tmp_path)
+    results = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
+    assert results
+    assert {result["state"] for result in results} == {"done"}
+    assert all(result["done"] == 60 and result["peak"] > 0 for result in results)
+    page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    assert page.count("\n| Bandit |") == 2
+    libraries = ("vowpalwabbit", "contextualbandits", "mabwiser", "river", "xgboost", "lightgbm")
+    for library in libraries:  # nothing is left out in silence
+        assert (f"\n- {library}: not installed" in page) == (f"- without {library}: " in printed)
+        assert f"{library} " in page.partition("## Versions")[2] or f"\n- {library}: " in page
+    assert (tmp_path / "benchmarks.svg").exists()
+    assert (tmp_path / "benchmarks.png").exists()
+
+
+def test_finished_runs_of_peers_are_not_repeated(tmp_path: Path):
+    run_peers(tmp_path, "--peers", "TreeHeuristic")
+    kept = (tmp_path / "runs.jsonl").read_text()
+    run_peers(tmp_path, "--peers", "TreeHeuristic")
+    assert (tmp_path / "runs.jsonl").read_text() == kept
+    with (tmp_path / "runs.jsonl").open("w") as file:
+        file.write(kept.splitlines()[0] + "\n" + kept.splitlines()[1][:20])  # interrupted
+    run_peers(tmp_path, "--peers", "TreeHeuristic")
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 3
+
+
+def test_a_run_over_its_limit_says_how_far_it_came(tmp_path: Path):
+    run_peers(tmp_path, "--peers", "TreeHeuristic", "--limit", "1e-9")
+    page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    assert "| TreeHeuristic | over 1e-09 s, at step 1 of 60 |" in page
+
+
+def test_without_any_peer_there_is_a_clear_message(tmp_path: Path):
+    printed = run_peers(tmp_path, "--peers", "TreeHeuristic")
+    assert "no other library takes part, so that there is nothing to compare with" in printed
+
+
+def test_contexts_of_peers_are_one_hot_and_standardised():
+    code = """
+import numpy as np
+from peers.player import OneHot, World
+contexts = np.array([[1.0, 0.0], [3.0, 2.0], [np.nan, np.nan]])
+world = World.of(2, contexts, [1])
+assert world.categories == {1: 3}
+assert OneHot(world)(contexts[1]).tolist() == [3.0, 0.0, 0.0, 1.0]
+assert OneHot(world)(contexts[2]).tolist() == [0.0, 0.0, 0.0, 0.0]
+rows = np.array([OneHot(world, standardised=True)(context) for context in contexts])
+assert np.allclose(rows.mean(axis=0), 0)
+assert np.allclose(rows.std(axis=0), [1, 1, 0, 1])
+"""
+    output("-c", code)
 
 
 # Regret

@@ -1,6 +1,6 @@
 """TreeHeuristic beside Vowpal Wabbit, step for step in one run: time of a step, and regret.
 
-    python benchmarks/peers.py [--quick] [--steps 100000] [--seeds 3]
+    PYTHONPATH=benchmarks python -m peers.step_for_step [--quick] [--steps 100000] [--seeds 3]
 
 A step is decide and learn on a row of Covertype, an array of 54 numbers, on one thread, in CPU
 time. For Vowpal Wabbit, it is all that a user pays for: the text of the context, parsed once, the
@@ -10,7 +10,6 @@ TreeHeuristic is slower than a `--squarecb -q ::`.
 
 import argparse
 import itertools
-import random
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,8 @@ from report import aligned, verdict
 from tasks import load, new_policy
 
 from banditree.environments import Episode, play
+from peers.player import World
+from peers.vowpal_wabbit import VowpalWabbit
 
 ABSENT = (
     "Vowpal Wabbit is not installed, so there is nothing to compare with. "
@@ -46,58 +47,20 @@ class Ours:
 
 
 class Peer:
-    """Vowpal Wabbit on the fastest way from Python: examples parsed once, then labelled."""
+    """Vowpal Wabbit."""
 
     def __init__(self, options: str, episode: Episode, seed: int) -> None:
-        from vowpalwabbit import Workspace
-
-        self.line_per_arm = "_adf" in options
-        self.n_arms = len(episode.arms)
-        if not self.line_per_arm:
-            options = options.replace("--cb_explore", f"--cb_explore {self.n_arms}")
-        self.workspace = Workspace(f"{options} --random_seed {seed} --quiet")
-        self.arm_lines = [f"|arm {i}" for i in range(self.n_arms)]
-        self.random = random.Random(seed)
+        nothing = np.empty(0)  # numbers need no scaling, and there are no categories
+        world = World(len(episode.arms), episode.contexts.shape[1], {}, nothing, nothing)
+        self.player = VowpalWabbit(world, seed, options=options)
 
     def play(self, episode: Episode) -> NDArray[np.intp]:
         chosen = np.empty(len(episode), dtype=np.intp)
         rewards = episode.rewards.tolist()
-        step = self.step_of_lines if self.line_per_arm else self.step_of_one_line
         for t, context in enumerate(episode.contexts):
-            chosen[t] = step(context, rewards[t])
+            chosen[t] = arm = self.player.decide(context)
+            self.player.learn(context, arm, rewards[t][arm])
         return chosen
-
-    def step_of_one_line(self, context: NDArray[np.float64], rewards: list[float]) -> int:
-        example = self.workspace.parse(f"|row {features(context)}")
-        chances = self.workspace.predict(example)
-        arm = self.draw(chances)
-        example.set_label_string(f"{arm + 1}:{1 - rewards[arm]}:{chances[arm]}")
-        example.set_test_only(False)  # as it was parsed without a label
-        self.workspace.learn(example)
-        self.workspace.finish_example(example)
-        return arm
-
-    def step_of_lines(self, context: NDArray[np.float64], rewards: list[float]) -> int:
-        examples = self.workspace.parse([f"shared |row {features(context)}", *self.arm_lines])
-        chances = self.workspace.predict(examples)
-        arm = self.draw(chances)
-        examples[arm + 1].set_label_string(f"0:{1 - rewards[arm]}:{chances[arm]}")
-        self.workspace.learn(examples)
-        self.workspace.finish_example(examples)
-        return arm
-
-    def draw(self, chances: list[float]) -> int:
-        left = self.random.random() * sum(chances)
-        for arm, chance in enumerate(chances):
-            left -= chance
-            if left < 0:
-                return arm
-        return int(np.argmax(chances))  # after rounding
-
-
-def features(context: NDArray[np.float64]) -> str:
-    """Return the text of a row; zeros need not be told to a linear model."""
-    return " ".join([f"{i}:{value}" for i, value in enumerate(context.tolist()) if value])
 
 
 @dataclass

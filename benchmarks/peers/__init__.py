@@ -1,0 +1,1 @@
+"""Policies of this library and of others, in one run."""

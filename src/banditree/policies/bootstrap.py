@@ -10,7 +10,7 @@ from banditree import _core
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy, share_of_largest
-from banditree.policies.beliefs import RecodeRows
+from banditree.policies.beliefs import Reading, RecodeRows
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.learners import (
@@ -125,11 +125,7 @@ class Bootstrap(Policy[A]):
         where one arm leads. Equal beliefs give equal estimates, and the random stream stays where
         it is.
         """
-        check_whole("draws", draws, 1)
-        with self._lock:
-            row, eligible = self._read(context, arms)
-            chances = self._above_floor(self._propensities(row, eligible, draws))
-            return self._as_propensities(eligible, chances)
+        return self._propensities_by(self._chances_by(draws), context, arms)
 
     def propensities_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int = 64
@@ -138,12 +134,11 @@ class Bootstrap(Policy[A]):
 
         A row for each context, a column for each arm of `policy.arms`.
         """
+        return self._table(contexts, arms, self._chances_by(draws), 0.0)
+
+    def _chances_by(self, draws: int) -> Reading:
         check_whole("draws", draws, 1)
-
-        def read(row: FloatArray, eligible: Indices) -> FloatArray:
-            return self._above_floor(self._propensities(row, eligible, draws))
-
-        return self._table(contexts, arms, read, 0.0)
+        return lambda row, eligible: self._above_floor(self._propensities(row, eligible, draws))
 
     def _start(self) -> None:
         self._design = Design()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -21,6 +21,20 @@ from banditree.trees.inputs import check_whole
 from banditree.trees.rules import Way, rule_of, way_of
 from banditree.trees.settings import Settings
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+
+
+class TreeParameters(TypedDict, total=False):
+    """What constructors of tree policies hand on to that of `TreePolicy`."""
+
+    min_split: int
+    min_leaf: int
+    max_depth: int | None
+    max_bins: int | None
+    folds: int
+    categorical: Sequence[FeatureName]
+    features: DeclaredFeatures | None
+    floor: float
+    seed: Seed
 
 
 class TreePolicy(EnginePolicy[A]):
@@ -52,14 +66,7 @@ class TreePolicy(EnginePolicy[A]):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        self._settings = Settings(
-            min_split,
-            min_leaf,
-            max_depth,
-            max_bins,
-            categorical,
-            "adjusted",
-        )
+        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical, "adjusted")
         self.min_split, self.min_leaf = min_split, min_leaf
         self.max_depth, self.max_bins = max_depth, max_bins
         self.folds = check_whole("folds", folds, 2)

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy
-from banditree.policies.beliefs import RecodeRows
-from banditree.policies.explanation import ArmExplanation
+from banditree.policies.base import Arrays
 from banditree.policies.posterior import (
     Evidence,
     beta_law,
@@ -18,11 +16,12 @@ from banditree.policies.posterior import (
 )
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
+from banditree.policies.tally_policy import TallyPolicy
 from banditree.trees.inputs import check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class ThompsonSampling(Policy[A]):
+class ThompsonSampling(TallyPolicy[A]):
     """Thompson sampling that ignores the context: a baseline that shows what contexts are worth.
 
     A decision draws each arm's mean reward from what is believed of it, and takes the largest.
@@ -72,9 +71,6 @@ class ThompsonSampling(Policy[A]):
     def _start(self) -> None:
         self._tally = Tally(len(self._arms), self.window)
 
-    def _add_arm(self) -> None:
-        self._tally.add_arm()
-
     def _evidence(self, eligible: Indices) -> Evidence:
         tally = self._tally
         n, total, squared_error = (
@@ -97,9 +93,6 @@ class ThompsonSampling(Policy[A]):
         gammas = np.array([random.gamma(half, 1)[0] for half in freedom / 2])
         return location + scale * normals / np.sqrt(gammas / (freedom / 2))
 
-    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        self._tally.add(arm, reward)
-
     def _keep_last(self, counts: Indices) -> None:
         self._tally.keep_last(counts.tolist())
 
@@ -109,17 +102,5 @@ class ThompsonSampling(Policy[A]):
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return expected(self.reward, self._evidence(eligible), self.prior)
 
-    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
-        return self._tally.explain(arm, self.reward)
-
-    def _state(self) -> Arrays:
-        return self._tally.state()
-
     def _frozen_state(self) -> Arrays:
         return self._tally.frozen_state()
-
-    def _restore(self, arrays: Arrays) -> None:
-        self._tally.restore(arrays)
-
-    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
-        self._restore(arrays)  # contexts do not matter

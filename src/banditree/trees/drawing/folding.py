@@ -13,15 +13,7 @@ def open_nodes(root: Node, max_depth: int | None, max_leaves: int | None) -> set
     """Return the ids of the nodes whose branches are drawn; every other split is folded.
 
     The subtrees that explain least are folded: those whose splits have the smallest total gain.
-
-    Parameters
-    ----------
-    root
-        The root as ``Tree.to_dict()`` gives it.
-    max_depth
-        Levels to draw below the root; None: all.
-    max_leaves
-        Leaves to draw, a folded subtree being one; None: all.
+    A folded subtree counts as one of the leaves. The parameters are those of `tree_to_text`.
 
     Examples
     --------

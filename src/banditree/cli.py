@@ -104,13 +104,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        "reproduce",
-        help="re-run the paper's experiments",
-        description=REPRODUCE,
-        epilog=REPRODUCE_EXAMPLES,
+def _add_study_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    summary: str,
+    description: str,
+    examples: str,
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = _add_study_command(
+        commands, "reproduce", "re-run the paper's experiments", REPRODUCE, REPRODUCE_EXAMPLES
     )
     parser.add_argument("--full", action="store_true", help="the real thing instead of a quick one")
     parser.add_argument(
@@ -133,13 +145,7 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        "run",
-        help="run a study of your own",
-        description=RUN,
-        epilog=RUN_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = _add_study_command(commands, "run", "run a study of your own", RUN, RUN_EXAMPLES)
     parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study")
     _add_running(parser, "results/NAME")
     parser.set_defaults(do=_run)

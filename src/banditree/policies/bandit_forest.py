@@ -5,7 +5,7 @@ from math import inf, isfinite, isnan
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from banditree import _core
-from banditree.contexts.values import shorten
+from banditree._checking import as_floats, check_whole, shorten
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
@@ -14,7 +14,6 @@ from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import check_kind
 from banditree.policies.tally import explain_leaf
 from banditree.trees.drawing.wording import category, feature_name, threshold_labels
-from banditree.trees.inputs import as_floats, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # Feature, low and high cut (both the id, of a category), and whether the row lies between them.

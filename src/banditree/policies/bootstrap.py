@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_choice, check_whole
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy, share_of_largest
@@ -24,7 +25,6 @@ from banditree.policies.linear.design import Design
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart
-from banditree.trees.inputs import check_choice, check_whole
 from banditree.types import A, Context, Contexts, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # How many resamples tell `explain` how sure the learner is.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from banditree._checking import check_share, check_whole
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
 from banditree.policies.linear.columns import grown
@@ -14,7 +15,6 @@ from banditree.policies.linear.penalty import Regularization, check_regularizati
 from banditree.policies.linear.relearning import BLOCK, Relearning
 from banditree.policies.linear.ridge import Ridge
 from banditree.policies.rewards import RewardKind
-from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.contexts.values import shorten
+from banditree._checking import check_share, check_whole, shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
@@ -30,7 +30,6 @@ from banditree.policies.linear.penalty import (
 )
 from banditree.policies.linear.relearning import Relearning
 from banditree.policies.rewards import check_kind
-from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_share, check_whole
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import share_of_largest
@@ -18,7 +19,6 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreeParameters, TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, FloatArray
 
 

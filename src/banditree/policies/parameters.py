@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from banditree.contexts.values import with_article
-from banditree.trees.inputs import check_seed
+from banditree._checking import check_seed, with_article
 
 
 def as_seed(seed: Any) -> int | None:

@@ -9,8 +9,8 @@ from typing import Any, Generic, NoReturn, Self
 import numpy as np
 
 from banditree import _core
+from banditree._checking import shorten
 from banditree.contexts import Features
-from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.base import Policy, draw_by
 from banditree.policies.beliefs import Arrays

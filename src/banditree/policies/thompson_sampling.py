@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from banditree._checking import check_whole
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
 from banditree.policies.posterior import (
@@ -17,7 +18,6 @@ from banditree.policies.posterior import (
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tally_policy import TallyPolicy
-from banditree.trees.inputs import check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_choice, check_whole
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, share_of_largest
 from banditree.policies.beliefs import Reading
@@ -16,7 +17,6 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreeParameters, TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_choice, check_whole
 from banditree.trees.rules import Way, way_of
 from banditree.types import A, Context, Contexts, FloatArray
 

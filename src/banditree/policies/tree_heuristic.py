@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from banditree import _core
+from banditree._checking import check_share, check_whole
 from banditree.policies.arms import Indices
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.parameters import with_parameters_of
@@ -19,7 +20,6 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreeParameters, TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, FloatArray
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_whole
 from banditree.errors import NotFittedError
 from banditree.policies.base import Arrays
 from banditree.policies.beliefs import RecodeRows
@@ -17,7 +18,6 @@ from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.trees import Tree
 from banditree.trees.importance import as_shares, explained_costs
-from banditree.trees.inputs import check_whole
 from banditree.trees.rules import Way, rule_of, way_of
 from banditree.trees.settings import Settings
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed

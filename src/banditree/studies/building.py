@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from banditree.contexts.values import shorten
+from banditree._checking import shorten
 from banditree.environments import (
     Classification,
     Delayed,

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree import _core
+from banditree._checking import as_floats, shorten
 from banditree.contexts import Encoder
-from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, NotFittedError
 from banditree.trees.cart import CartTree
 from banditree.trees.drawing import MaxLeaves, tree_to_svg, tree_to_text
 from banditree.trees.folds import deal_folds
 from banditree.trees.importance import as_shares, explained_costs
-from banditree.trees.inputs import as_floats, check_alpha
+from banditree.trees.inputs import check_alpha
 from banditree.trees.observations import read_observations
 from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath

@@ -3,8 +3,8 @@
 from heapq import heappop, heappush
 from typing import Literal, TypeAlias
 
+from banditree._checking import check_whole
 from banditree.trees.drawing.wording import SIDES, Node, is_leaf, walk
-from banditree.trees.inputs import check_whole
 
 MaxLeaves: TypeAlias = int | Literal["fit"] | None
 

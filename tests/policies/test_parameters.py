@@ -6,29 +6,34 @@ from typing import Any, get_type_hints
 import pytest
 
 import banditree as bt
-from banditree.policies.parameters import parameters_of, with_parameters_of
+from banditree.policies.parameters import PolicyParameters, parameters_of, with_parameters_of
 from banditree.policies.tree_policy import TreeParameters, TreePolicy
+from policies.makers import MAKERS
 
-TREE_POLICIES = [bt.TreeBootstrap, bt.TreeHeuristic, bt.OnlineTreeBootstrap]
+HANDED_ON = {TreePolicy: TreeParameters, bt.Policy: PolicyParameters}
+CASES = [
+    *((cls, TreePolicy) for cls in (bt.TreeBootstrap, bt.TreeHeuristic, bt.OnlineTreeBootstrap)),
+    *((getattr(maker, "func", maker), bt.Policy) for maker in MAKERS),
+]
 
 
-def handed_on(cls: type) -> dict[str, inspect.Parameter]:
+def handed_on(cls: type, base: type) -> dict[str, inspect.Parameter]:
     shown = inspect.signature(cls).parameters
-    return {name: shown[name] for name in get_type_hints(TreeParameters)}
+    return {name: shown[name] for name in get_type_hints(HANDED_ON[base])}
 
 
-@pytest.mark.parametrize("cls", TREE_POLICIES)
-def test_tree_policies_show_the_parameters_of_all_tree_policies(cls: type):
-    assert handed_on(cls) == handed_on(TreePolicy)
+@pytest.mark.parametrize(("cls", "base"), CASES)
+def test_constructors_show_the_parameters_that_they_hand_on(cls: type, base: type):
+    assert handed_on(cls, base) == handed_on(base, base)
     kinds = [parameter.kind for parameter in inspect.signature(cls).parameters.values()]
-    assert kinds[0] == inspect.Parameter.POSITIONAL_OR_KEYWORD
-    assert set(kinds[1:]) == {inspect.Parameter.KEYWORD_ONLY}
+    assert set(kinds) == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
 
 
-def test_type_checkers_know_the_parameters_of_all_tree_policies():
+@pytest.mark.parametrize("base", HANDED_ON)
+def test_type_checkers_know_the_parameters_that_are_handed_on(base: type):
     own = ("arms", "reward", "return")
-    hints = get_type_hints(TreePolicy.__init__)
-    assert get_type_hints(TreeParameters) == {k: v for k, v in hints.items() if k not in own}
+    hints = get_type_hints(base.__init__)
+    assert get_type_hints(HANDED_ON[base]) == {k: v for k, v in hints.items() if k not in own}
 
 
 class Base:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from banditree.policies.learners import (
     is_classifier,
 )
 from banditree.policies.linear.design import Design
+from banditree.policies.parameters import PolicyParameters, with_parameters_of
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart
-from banditree.types import A, Context, Contexts, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, Context, Contexts, FloatArray
 
 # How many resamples tell `explain` how sure the learner is.
 _EXPLAINED_BY = 40
@@ -89,6 +90,7 @@ class Bootstrap(Policy[A]):
 
     _frozen_needs_entropy: ClassVar[bool] = True
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -97,17 +99,12 @@ class Bootstrap(Policy[A]):
         reward: RewardKind = "binary",
         cold_start: ColdStart = "prior",
         patience: int = 100,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.learner = check_learner(learner)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
         self.patience = check_whole("patience", patience, 1)
-        super().__init__(
-            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
-        )
+        super().__init__(arms, reward=reward, **of_all)
         if self.reward == "continuous" and is_classifier(learner):
             raise InvalidParameterError(
                 f"{type(learner).__name__} is a classifier and learns from 0 and 1 only; "

@@ -1,14 +1,15 @@
 """Constructor parameters: their names and defaults, and checks that policies share."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
 from banditree._checking import check_seed, with_article
+from banditree.types import DeclaredFeatures, FeatureName, Seed
 
 
 def as_seed(seed: Any) -> int | None:
@@ -25,6 +26,15 @@ def parameters_of(cls: type) -> Mapping[str, Any]:
     """Return the constructor's parameters and their defaults."""
     signature = inspect.signature(cls)
     return MappingProxyType({name: p.default for name, p in signature.parameters.items()})
+
+
+class PolicyParameters(TypedDict, total=False):
+    """What constructors of policies hand on to that of `Policy`."""
+
+    categorical: Sequence[FeatureName]
+    features: DeclaredFeatures | None
+    floor: float
+    seed: Seed
 
 
 _Init = TypeVar("_Init", bound=Callable[..., None])

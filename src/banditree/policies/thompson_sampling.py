@@ -1,12 +1,14 @@
 """Thompson sampling without contexts."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
 from banditree._checking import check_whole
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays
+from banditree.policies.base import Arrays, Policy
+from banditree.policies.parameters import PolicyParameters, with_parameters_of
 from banditree.policies.posterior import (
     Evidence,
     beta_law,
@@ -18,7 +20,7 @@ from banditree.policies.posterior import (
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tally_policy import TallyPolicy
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, FloatArray
 
 
 class ThompsonSampling(TallyPolicy[A]):
@@ -50,6 +52,7 @@ class ThompsonSampling(TallyPolicy[A]):
     'tennis'
     """
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -57,16 +60,11 @@ class ThompsonSampling(TallyPolicy[A]):
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
         window: int | None = None,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.prior = check_prior(prior, reward)
         self.window = None if window is None else check_whole("window", window, 1)
-        super().__init__(
-            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
-        )
+        super().__init__(arms, reward=reward, **of_all)
 
     def _start(self) -> None:
         self._tally = Tally(len(self._arms), self.window)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from banditree.policies.base import Arrays
 from banditree.policies.beliefs import RecodeRows
 from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import PolicyParameters
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.trees import Tree
@@ -23,7 +24,7 @@ from banditree.trees.settings import Settings
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 
-class TreeParameters(TypedDict, total=False):
+class TreeParameters(PolicyParameters, total=False):
     """What constructors of tree policies hand on to that of `TreePolicy`."""
 
     min_split: int
@@ -31,10 +32,6 @@ class TreeParameters(TypedDict, total=False):
     max_depth: int | None
     max_bins: int | None
     folds: int
-    categorical: Sequence[FeatureName]
-    features: DeclaredFeatures | None
-    floor: float
-    seed: Seed
 
 
 class TreePolicy(EnginePolicy[A]):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from banditree._checking import check_whole, did_you_mean
 from banditree.contexts.batches import Batch
-from banditree.environments.base import Description, Environment, random_order
+from banditree.environments.environment import Description, Environment, random_order
 from banditree.environments.episode import Episode
 from banditree.environments.tables import (
     Column,

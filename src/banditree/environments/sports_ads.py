@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree._checking import check_whole
-from banditree.environments.base import Environment
+from banditree.environments.environment import Environment
 from banditree.environments.episode import Episode
 from banditree.types import FloatArray
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from banditree._checking import check_whole
-from banditree.environments.base import Description, Environment
+from banditree.environments.environment import Description, Environment
 from banditree.environments.episode import Episode
 from banditree.errors import InvalidParameterError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from banditree._checking import check_whole
-from banditree.environments.base import Description, Environment
+from banditree.environments.environment import Description, Environment
 from banditree.errors import DataError, InvalidParameterError
 from banditree.studies.building import (
     build,

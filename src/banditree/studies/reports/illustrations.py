@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from banditree.environments.sports_ads import CLICKS
 from banditree.studies.paper import LONG
 from banditree.studies.reports.click_trees import click_trees_figure
+from banditree.studies.reports.figure_style import Figure
 from banditree.studies.reports.figures import constants_figure, regret_figure
-from banditree.studies.reports.style import Figure
 from banditree.studies.reports.theorem import theorem_figure
 from banditree.studies.specs import BASELINE
 from banditree.studies.summary import Cell, Results

@@ -76,7 +76,7 @@ def test_law(law, cls, kind):
 
 @pytest.mark.parametrize("cls", POLICIES, ids=lambda cls: cls.__name__)
 def test_tables_are_complete(cls):
-    """Whoever adds a policy hears what to add here."""
+    """Whoever adds a policy is told what to add here."""
     given = {"self", "arms", *NEEDED.get(cls.__name__, {}).get("binary", {})}
     needed = [
         name

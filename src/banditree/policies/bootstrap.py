@@ -127,7 +127,7 @@ class Bootstrap(Policy[A]):
     def propensities_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int = 64
     ) -> FloatArray:
-        """Return `propensities` of each context, each estimated by so many `draws`.
+        """Return `propensities` of each context, each estimated from this many `draws`.
 
         A row for each context, a column for each arm of `policy.arms`.
         """

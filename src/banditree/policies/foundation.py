@@ -259,7 +259,7 @@ class Foundation(Beliefs, Generic[A]):
         policy._counts = [int(count) for count in header["counts"]]
         if len(policy._counts) != len(policy._arms):
             raise StateError("the policy has counts of other arms; load an intact copy")
-        # Said again, for whoever loads it may not be the one who taught it.
+        # Warn again: whoever loads the policy may not be the one who taught it.
         policy._awaits = bool(policy.categorical)
         policy._begin_again(lambda: policy._restore(arrays), True)
         if policy._watch is not None:

@@ -49,7 +49,7 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
         between its splits stay, and observations are counted in its leaves at once. 0: after every
         observation.
     window
-        Only so many observations of each arm, the last ones, count, and no others are stored. None:
+        How many observations of each arm count: the latest ones; others are not stored. None:
         all count. An observation that falls out of the window leaves the counts at once; all trees
         of the arm are grown anew each time a share `refresh` of the window is new. What came before
         a change of what arms pay is forgotten too (see `changes`).

@@ -39,7 +39,7 @@ class ThompsonSampling(TallyPolicy[A]):
         S0 and F0, the successes and failures that each arm starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
     window
-        Only so many rewards of each arm, the last ones, count, and those since a change of what
+        How many rewards of each arm count: the latest ones, and those since a change of what
         arms pay (see `changes`). None: all count.
 
     Examples

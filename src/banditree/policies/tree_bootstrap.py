@@ -51,12 +51,13 @@ class TreeBootstrap(TreePolicy[A]):
         made-up success and one made-up failure at its first context. "until_success": an arm is
         offered until its first success. Either way, arms never tried come first, in random order.
         For continuous rewards the made-up ones are the highest and the lowest reward of all arms so
-        far, and follow them; a success is a reward above the mean of those before, and the first of
-        all is none.
+        far, and follow them; a success is a reward above the mean of those before; the very first
+        reward is no success.
     patience
-        With "until_success": so many failures from the start, and no success, end the offering.
+        With "until_success": after this many failures, and no success, an arm is not offered first
+        any more.
     window
-        Resamples are drawn from so many observations of each arm, the last ones, and no others are
+        From how many observations of each arm resamples are drawn: the latest ones; others are not
         stored. None: from all. Bins, complexity and the place of the made-up observations follow
         each time 5 % of the window are new; whether an arm is still offered first does not change
         again. What came before a change of what arms pay is forgotten too (see `changes`).
@@ -123,7 +124,7 @@ class TreeBootstrap(TreePolicy[A]):
     def propensities_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int | None = None
     ) -> FloatArray:
-        """Return `propensities` of each context, each estimated by so many `draws`.
+        """Return `propensities` of each context, each estimated from this many `draws`.
 
         A row for each context, a column for each arm of `policy.arms`.
         """

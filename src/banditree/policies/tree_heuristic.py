@@ -52,7 +52,7 @@ class TreeHeuristic(RefreshedPolicy[A]):
         By which share an arm's observations grow until its tree is grown anew. 0: the tree is the
         one of all observations after each of them, at several times the cost.
     window
-        Only so many observations of each arm, the last ones, count, so that the policy follows a
+        How many observations of each arm count: the latest ones, so that the policy follows a
         world that changes, and its memory stays bounded. None: all count. An observation that
         falls out of the window leaves the counts at once, and the trees when they are grown anew.
         What came before a change of what arms pay is forgotten too (see `changes`).

@@ -124,7 +124,7 @@ class PolicySpec:
                 _check_grid(name, grid)
 
     def _check_values(self) -> None:
-        """Make the policy with each choice of its parameters, rather now than in the last run."""
+        """Make the policy with each choice of its parameters: better now than in the last run."""
         if self.policy == BASELINE:
             return  # which needs the data
         mappings = [value for value in self.parameters.values() if isinstance(value, Mapping)]

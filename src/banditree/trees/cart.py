@@ -10,7 +10,7 @@ from banditree.types import FeatureName
 
 
 class CartTree(Shown):
-    """A tree of `docs/trees.md`; `Tree` says what its parameters mean."""
+    """A tree as `docs/trees.md` defines it; `Tree` says what its parameters mean."""
 
     def __init__(
         self,

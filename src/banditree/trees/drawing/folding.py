@@ -29,7 +29,7 @@ def open_nodes(root: Node, max_depth: int | None, max_leaves: int | None) -> set
         check_whole("max_leaves", max_leaves, 1)
     gains = _gains_below(root)
     opened: set[int] = set()
-    # Of equals the one that came first, so that the same tree is always drawn alike.
+    # The first of equals is taken, so that the same tree is always drawn alike.
     frontier = [(-gains[id(root)], 0, 0, root)]
     seen, leaves = 1, 1
     while frontier and (max_leaves is None or leaves < max_leaves):

@@ -11,7 +11,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import banditree.policies
 from banditree.checks import LAWS, check_policy
 from banditree.errors import InvalidParameterError
-from banditree.policies.base import Policy, subclasses
+from banditree.policies.base import Policy
+from banditree.policies.saving.loading import subclasses
 
 ARMS = ["golf", "tennis"]
 

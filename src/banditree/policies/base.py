@@ -1,7 +1,7 @@
 """What all policies share: arms, contexts, rewards, randomness, threads and state."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from banditree.contexts import Features
 from banditree.contexts.schema import check_kind as check_feature_kind
 from banditree.policies.arms import Indices
 from banditree.policies.beliefs import Arrays, Reading
+from banditree.policies.choosing import draw_by
 from banditree.policies.explanation import Explanation
 from banditree.policies.foundation import Foundation
 from banditree.policies.parameters import as_seed, parameters_of
@@ -32,7 +33,7 @@ from banditree.types import (
 if TYPE_CHECKING:
     from banditree.policies.snapshot import Snapshot
 
-__all__ = ["Arrays", "Policy", "draw_by", "share_of_largest", "subclasses"]
+__all__ = ["Arrays", "Policy"]
 
 # Of draws that only estimate something: apart from those of decisions.
 _ESTIMATES = 2**63
@@ -397,24 +398,3 @@ class Policy(Foundation[A]):
         """Return the eligible arm of the largest value, ties at random."""
         best = eligible[np.flatnonzero(values == values.max())]
         return int(best[0]) if len(best) == 1 else self._draw_uniformly(best)
-
-
-def draw_by(chances: FloatArray, eligible: Indices, random: _core.Generator) -> int:
-    """Return one of the eligible arms, drawn with these probabilities."""
-    possible = np.flatnonzero(chances)
-    drawn = np.searchsorted(np.cumsum(chances[possible]), random.uniform(1)[0], "right")
-    return int(eligible[possible[min(int(drawn), len(possible) - 1)]])
-
-
-def share_of_largest(values: FloatArray) -> FloatArray:
-    """Return the probabilities with which the largest value is drawn, ties at random."""
-    best: FloatArray = (values == values.max()).astype(np.float64)
-    return best / float(best.sum())
-
-
-def subclasses(cls: type) -> Iterator[type[Policy[Any]]]:
-    """Yield every policy that is defined so far."""
-    children: Sequence[type[Policy[Any]]] = cls.__subclasses__()
-    for child in children:
-        yield child
-        yield from subclasses(child)

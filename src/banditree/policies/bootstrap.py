@@ -10,8 +10,9 @@ from banditree import _core
 from banditree._checking import check_choice, check_whole
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy, share_of_largest
+from banditree.policies.base import Arrays, Policy
 from banditree.policies.beliefs import Reading, RecodeRows
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.learners import (

@@ -10,7 +10,7 @@ from banditree import _core
 from banditree._checking import check_share, check_whole
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
-from banditree.policies.base import share_of_largest
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.parameters import with_parameters_of
 from banditree.policies.posterior import check_prior

@@ -8,8 +8,9 @@ import numpy as np
 from banditree import _core
 from banditree._checking import check_choice, check_whole
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, share_of_largest
+from banditree.policies.base import Arrays
 from banditree.policies.beliefs import Reading
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.parameters import with_parameters_of

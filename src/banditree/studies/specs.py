@@ -14,7 +14,7 @@ from banditree.environments import OfflineTree
 from banditree.environments.datasets import DATASETS
 from banditree.errors import InvalidParameterError
 from banditree.policies import Policy
-from banditree.policies.base import subclasses
+from banditree.policies.saving.loading import subclasses
 from banditree.studies import own
 from banditree.types import Arm
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from report import Limited, aligned, judged
+from report import Limited, aligned, exit_code
 from tasks import load, new_policy
 
 import banditree as bt
@@ -266,11 +266,7 @@ def main() -> int:
         limited += window_part(plan)
     else:
         print("- memory with a window: with --full only\n")
-    if given.quick:
-        print("- too few steps to be judged")
-        return 0
-    print(judged(limited))
-    return int(not all(figure.met for figure in limited))
+    return exit_code(limited, given.quick, "steps")
 
 
 if __name__ == "__main__":

@@ -40,3 +40,12 @@ class Limited:
 def judged(figures: Sequence[Limited]) -> str:
     """Return a table of the figures with a verdict on each."""
     return aligned([[*figure.row(), verdict(figure.met)] for figure in figures])
+
+
+def exit_code(limited: Sequence[Limited], quick: bool, what: str) -> int:
+    """Print a verdict on each figure, or why there is none; return 0 if none is over its limit."""
+    if quick:
+        print(f"- too few {what} to be judged")
+        return 0
+    print(judged(limited))
+    return int(not all(figure.met for figure in limited))

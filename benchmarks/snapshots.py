@@ -15,7 +15,7 @@ from threading import Thread
 import numpy as np
 from long_life import milliseconds, seconds_of
 from numpy.typing import NDArray
-from report import Limited, judged
+from report import Limited, exit_code
 from tasks import load, new_policy
 
 import banditree as bt
@@ -81,11 +81,7 @@ def main() -> int:
     begun = time.perf_counter()
     limited = measured(2_000 if given.quick else given.rows)
     print(f"{time.perf_counter() - begun:.0f} s")
-    if given.quick:
-        print("- too few rows to be judged")
-        return 0
-    print(judged(limited))
-    return int(not all(figure.met for figure in limited))
+    return exit_code(limited, given.quick, "rows")
 
 
 if __name__ == "__main__":

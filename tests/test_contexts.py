@@ -11,6 +11,7 @@ import pytest
 
 from banditree.contexts import Encoder
 from banditree.errors import InvalidContextError, InvalidParameterError
+from encoders import learned, same
 
 NAN = float("nan")
 
@@ -21,20 +22,6 @@ class Colour(StrEnum):
 
 class Size(Enum):
     SMALL = 1
-
-
-def learned(*contexts, categorical=()):
-    """An encoder that has seen `contexts`, one at a time."""
-    encoder = Encoder(categorical)
-    for context in contexts:
-        encoder.commit(encoder.stage_one(context)[1])
-    return encoder
-
-
-def same(rows, expected):
-    assert rows.dtype == np.float64
-    assert rows.flags.c_contiguous
-    np.testing.assert_array_equal(rows, np.array(expected, dtype=float))
 
 
 # Values

@@ -1,4 +1,4 @@
-"""What the documentation of studies shows can be run as shown."""
+"""What the documentation shows can be run as shown, and what it names is there."""
 
 import dataclasses
 import re
@@ -96,3 +96,31 @@ def test_the_table_of_regrets_is_that_of_the_report():
         sports, adult, shuttle, covertype, census = found[LABELS.get(label, label)][:5]
         for cell, exact in zip(cells, (shuttle, adult, covertype, census, sports), strict=True):
             assert cell == pytest.approx(exact, abs=0.56), label  # whole numbers of tenths
+
+
+ROOT = Path(__file__).parents[1]
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def found(name: str) -> list[Path]:
+    """Return the files of the repository that a page means by a name."""
+    places = [ROOT / place for place in ("native", "src", "tests", "docs")]
+    paths = [ROOT / name, *(path for place in places for path in place.rglob(Path(name).name))]
+    return [path for path in paths if path.is_file() and path.as_posix().endswith(f"/{name}")]
+
+
+def test_files_that_the_architecture_names_are_there():
+    names = re.findall(r"`([\w/.]+\.(?:[ch]pp|py|md))`", ARCHITECTURE)
+    assert len(names) > 40
+    assert [name for name in names if not found(name)] == []
+
+
+def test_words_of_the_core_are_where_the_architecture_says():
+    words = re.findall(
+        r"^\| `(\w+)` \| .* \| `([\w/.]+\.hpp)` \|$", ARCHITECTURE, flags=re.MULTILINE
+    )
+    assert len(words) > 20
+    for word, name in words:
+        (path,) = found(name)
+        text = path.read_text(encoding="utf-8")
+        assert re.search(rf"^(?:class|struct|concept|\w+) {word}\b", text, re.MULTILINE), word

@@ -25,9 +25,7 @@ ORDER = [
     "policies",
     "checks",
     "environments",
-    "evaluation",
     "studies",
-    "service",
     "cli",
     "__main__",
 ]
@@ -98,6 +96,11 @@ def test_imports_go_one_way(path):
 )
 def test_violations_are_found(source, found):
     assert violations(source, "banditree.policies.uniform", "banditree.policies") == found
+
+
+def test_contributors_are_told_this_order():
+    text = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert f"\n{' → '.join(name for name in ORDER if name != '__main__')}\n" in text
 
 
 def test_import_loads_only_numpy_and_the_core():

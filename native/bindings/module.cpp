@@ -15,7 +15,7 @@ NB_MODULE(_core, m) {
         "The native core: trees on encoded rows, policies on them, and random numbers. Use it "
         "through "
         "banditree.";
-    // What is still referred to when the interpreter ends is no concern of the user's.
+    // Users need not know what outlives the interpreter.
     nb::set_leak_warnings(false);
     bind_rng(m);
     bind_category_codes(m);

@@ -6,9 +6,13 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from banditree.errors import BanditreeError, DataError, StateError
 from banditree.signs import make_streams_plain
+
+if TYPE_CHECKING:
+    from banditree.studies import Study
 
 # What a shell expects: 1 for a failure, 2 for a wrong use, 130 for Ctrl-C.
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -104,13 +108,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        "reproduce",
-        help="re-run the paper's experiments",
-        description=REPRODUCE,
-        epilog=REPRODUCE_EXAMPLES,
+def _add_study_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    summary: str,
+    description: str,
+    examples: str,
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = _add_study_command(
+        commands, "reproduce", "re-run the paper's experiments", REPRODUCE, REPRODUCE_EXAMPLES
     )
     parser.add_argument("--full", action="store_true", help="the real thing instead of a quick one")
     parser.add_argument(
@@ -133,13 +149,7 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        "run",
-        help="run a study of your own",
-        description=RUN,
-        epilog=RUN_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = _add_study_command(commands, "run", "run a study of your own", RUN, RUN_EXAMPLES)
     parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study")
     _add_running(parser, "results/NAME")
     parser.set_defaults(do=_run)
@@ -187,7 +197,7 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 def _draw_figure_1(folder: Path) -> int:
     from banditree.studies.reports.click_trees import click_trees_figure
-    from banditree.studies.reports.style import save_figure
+    from banditree.studies.reports.figure_style import save_figure
     from banditree.studies.store import make_folder
 
     figures = make_folder(folder) / "figures"
@@ -205,11 +215,10 @@ def _run(options: argparse.Namespace) -> int:
     return _carry_out(study, options.out or Path("results") / folder, options)
 
 
-def _carry_out(study: object, folder: Path, options: argparse.Namespace) -> int:
-    from banditree.studies import Study, run_study
+def _carry_out(study: "Study", folder: Path, options: argparse.Namespace) -> int:
+    from banditree.studies import run_study
     from banditree.studies.extra import TO_REPORT, TO_RUN, check_extra
 
-    assert isinstance(study, Study)
     check_extra(*TO_RUN, *TO_REPORT)
     failures = run_study(study, folder, workers=options.workers, ray=options.ray)
     details = folder / "failures.txt"

@@ -102,7 +102,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 # In quotes, since NumPy loads its generators only when they are named.
 Seed: TypeAlias = "int | np.random.Generator | None"
-"""Of random draws; None for one that nobody can know. A generator is asked for one."""
+"""Where random draws start; None for a seed that nobody can know. A generator draws one."""
 
 
 class Table(Protocol):

@@ -18,7 +18,7 @@ from banditree import (
 )
 from banditree.checks import LAWS, LawBrokenError, check_policy
 from banditree.policies import ArmExplanation
-from banditree.policies.base import share_of_largest
+from banditree.policies.choosing import share_of_largest
 
 # Each class is named for what is wrong with it; BROKEN says which law must notice.
 

@@ -20,7 +20,8 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import banditree as bt
-from banditree.policies import files, refreshed
+from banditree.policies import refreshed
+from banditree.policies.saving import files
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

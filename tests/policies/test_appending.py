@@ -13,7 +13,7 @@ import pytest
 import banditree as bt
 from banditree import BanditreeWarning, StateError
 from banditree.checks.saved import difference, saved
-from banditree.policies import appended, files, journal
+from banditree.policies.saving import appended, files, journal
 from golden import make
 from policies.makers import every_policy
 

@@ -11,8 +11,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import banditree as bt
-from banditree.policies import base
-from banditree.policies.base import Policy, share_of_largest
+from banditree.policies.base import Policy
+from banditree.policies.choosing import share_of_largest
+from banditree.policies.saving import loading
 
 ARMS = ["golf", "tennis"]
 CONTEXTS = [{"age": 20 + i, "city": ["Rome", "Oslo"][i % 2]} for i in range(12)]
@@ -274,7 +275,7 @@ def test_a_damaged_pickle_says_so():
 
 
 def test_subclasses_are_all_found():
-    found = list(base.subclasses(Policy))
+    found = list(loading.subclasses(Policy))
     assert {bt.Uniform, bt.ThompsonSampling, bt.TreeHeuristic, Patient} <= set(found)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import banditree as bt
-from banditree.policies.base import subclasses
+from banditree.policies.saving.loading import subclasses
 from policies.makers import MAKERS, every_policy, name_of
 
 ARMS = ["golf", "tennis"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +12,15 @@ from hypothesis import strategies as st
 import banditree as bt
 from banditree.policies.lin_ucb import LinUCB
 from banditree.policies.linear.penalty import GRID
+from policies.linear_laws import (
+    assert_a_missing_row_does_no_harm,
+    assert_goes_on_when_loaded,
+    assert_learns,
+    assert_same_state,
+)
 from policies.linear_streams import (
     CONTEXTS,
     NaiveDesign,
-    Observation,
     Row,
     long_stream,
     naive_errors,
@@ -183,22 +186,7 @@ def test_what_all_continuous_rewards_have_in_common_does_not_matter():
 
 
 def test_a_missing_row_does_no_harm():
-    random = np.random.default_rng(7)
-    policy = LinUCB(ARMS, alpha=0.1, seed=1)
-    for _ in range(100):
-        x = random.normal(size=3)
-        arm = ARMS[int(random.integers(2))]
-        policy.learn(x, arm, float((x[0] > 0) == (arm == "a")))
-    before = policy.expected_rewards([1.0, 0, 0])
-    policy.learn([np.nan] * 3, "a", 0)
-    after = policy.expected_rewards([1.0, 0, 0])
-    assert after["a"] == pytest.approx(before["a"], abs=0.05)
-    assert after["b"] == before["b"]
-    rows = random.normal(size=(300, 3))
-    wins = [policy.decide(row) == "a" for row in rows]
-    right = np.mean(wins == (rows[:, 0] > 0))
-    assert right > 0.9
-    assert policy.decide([np.nan] * 3) in ARMS
+    assert_a_missing_row_does_no_harm(LinUCB(ARMS, alpha=0.1, seed=1))
 
 
 def test_a_constant_feature_changes_nothing():
@@ -249,32 +237,11 @@ def test_untried_arms_come_first(alpha):
 # State.
 
 
-def assert_same_state(first: Any, second: Any) -> None:
-    arrays, others = first._state(), second._state()
-    assert arrays.keys() == others.keys()
-    for name, array in arrays.items():
-        assert np.array_equal(array, others[name], equal_nan=True), name
-
-
-def play(policy: Any, observation: Observation) -> Any:
-    context, arm, reward = observation
-    if arm not in policy.arms:
-        policy.add_arm(arm)
-    decided = policy.decide(context)
-    policy.learn(context, arm, reward)
-    return decided
-
-
 @pytest.mark.parametrize("reward", ["binary", "continuous"])
 def test_a_loaded_policy_goes_on_as_the_saved_one(tmp_path, reward):
     policy = LinUCB(ARMS, alpha=0.2, reward=reward, seed=3)
-    loaded = pickle.loads(pickle.dumps(policy))
-    for i, observation in enumerate(long_stream(9, 150, binary=reward == "binary")):
-        if i in (1, 9, 70, 71, 130):  # on and between renewals
-            policy.save(tmp_path / "policy.bt")
-            loaded = bt.load(tmp_path / "policy.bt")
-        assert play(policy, observation) == play(loaded, observation)
-        assert_same_state(policy, loaded)
+    stream = long_stream(9, 150, binary=reward == "binary")
+    assert_goes_on_when_loaded(policy, stream, tmp_path / "policy.bt")
 
 
 @settings(max_examples=30)
@@ -324,17 +291,7 @@ def test_a_category_of_many_values_is_learned():
 
 
 def test_it_learns():
-    random = np.random.default_rng(10)
-    policy = LinUCB(["a", "b", "c"], alpha=0.3, seed=1)
-    rewards = []
-    for _ in range(600):
-        x = random.normal(size=4)
-        arm = policy.decide(x)
-        chance = 1 / (1 + np.exp(-3 * x["abc".index(str(arm))]))
-        rewards.append(float(random.random() < chance))
-        policy.learn(x, arm, rewards[-1])
-    # Arms at random have a mean of 1/2; five standard errors above it.
-    assert np.mean(rewards) > 0.5 + 5 * np.sqrt(0.25 / len(rewards))
+    assert_learns(LinUCB(["a", "b", "c"], alpha=0.3, seed=1))
 
 
 @pytest.mark.parametrize(

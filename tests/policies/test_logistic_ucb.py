@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +15,15 @@ import banditree as bt
 from banditree.policies.linear.logistic import Logistic, deviances, sigmoid
 from banditree.policies.linear.penalty import GRID
 from banditree.policies.logistic_ucb import LogisticUCB
+from policies.linear_laws import (
+    assert_a_missing_row_does_no_harm,
+    assert_goes_on_when_loaded,
+    assert_learns,
+    assert_same_state,
+)
 from policies.linear_streams import (
     CONTEXTS,
     NaiveDesign,
-    Observation,
     Row,
     by_key,
     long_stream,
@@ -258,21 +261,7 @@ def test_the_arm_of_the_largest_bound_is_taken():
 
 
 def test_a_missing_row_does_no_harm():
-    random = np.random.default_rng(7)
-    policy = LogisticUCB(ARMS, alpha=0.001, seed=1)
-    for _ in range(100):
-        x = random.normal(size=3)
-        arm = ARMS[int(random.integers(2))]
-        policy.learn(x, arm, float((x[0] > 0) == (arm == "a")))
-    before = policy.expected_rewards([1.0, 0, 0])
-    policy.learn([np.nan] * 3, "a", 0)
-    after = policy.expected_rewards([1.0, 0, 0])
-    assert after["a"] == pytest.approx(before["a"], abs=0.05)
-    assert after["b"] == before["b"]
-    rows = random.normal(size=(300, 3))
-    wins = [policy.decide(row) == "a" for row in rows]
-    assert np.mean(wins == (rows[:, 0] > 0)) > 0.9
-    assert policy.decide([np.nan] * 3) in ARMS
+    assert_a_missing_row_does_no_harm(LogisticUCB(ARMS, alpha=0.001, seed=1))
 
 
 def test_a_constant_feature_changes_nothing():
@@ -331,31 +320,10 @@ def test_one_observation_has_a_width():
 # State.
 
 
-def assert_same_state(first: Any, second: Any) -> None:
-    arrays, others = first._state(), second._state()
-    assert arrays.keys() == others.keys()
-    for name, array in arrays.items():
-        assert np.array_equal(array, others[name], equal_nan=True), name
-
-
-def play(policy: Any, observation: Observation) -> Any:
-    context, arm, reward = observation
-    if arm not in policy.arms:
-        policy.add_arm(arm)
-    decided = policy.decide(context)
-    policy.learn(context, arm, reward)
-    return decided
-
-
 def test_a_loaded_policy_goes_on_as_the_saved_one(tmp_path):
     policy = LogisticUCB(ARMS, alpha=0.01, seed=3)
-    loaded = pickle.loads(pickle.dumps(policy))
-    for i, observation in enumerate(long_stream(9, 150)):
-        if i in (1, 9, 70, 71, 130):  # on and between renewals
-            policy.save(tmp_path / "policy.bt")
-            loaded = bt.load(tmp_path / "policy.bt")
-        assert play(policy, observation) == play(loaded, observation)
-        assert_same_state(policy, loaded)
+    stream = long_stream(9, 150)
+    assert_goes_on_when_loaded(policy, stream, tmp_path / "policy.bt")
 
 
 @settings(max_examples=20)
@@ -370,17 +338,7 @@ def test_many_at_once_give_the_same_state(stream):
 
 
 def test_it_learns():
-    random = np.random.default_rng(10)
-    policy = LogisticUCB(["a", "b", "c"], alpha=0.01, seed=1)
-    rewards = []
-    for _ in range(600):
-        x = random.normal(size=4)
-        arm = policy.decide(x)
-        chance = 1 / (1 + np.exp(-3 * x["abc".index(str(arm))]))
-        rewards.append(float(random.random() < chance))
-        policy.learn(x, arm, rewards[-1])
-    # Arms at random have a mean of 1/2; five standard errors above it.
-    assert np.mean(rewards) > 0.5 + 5 * np.sqrt(0.25 / len(rewards))
+    assert_learns(LogisticUCB(["a", "b", "c"], alpha=0.01, seed=1))
 
 
 @pytest.mark.parametrize(

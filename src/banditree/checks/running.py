@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
+from banditree._checking import check_whole, shorten
 from banditree.checks import (
     choosing,
     contract,
@@ -17,11 +18,9 @@ from banditree.checks import (
 )
 from banditree.checks.case import Case, Law, LawBrokenError
 from banditree.checks.streams import ARMS
-from banditree.contexts.values import shorten
 from banditree.errors import BanditreeWarning, InvalidParameterError
 from banditree.policies.base import Policy
 from banditree.policies.rewards import RewardKind, check_kind
-from banditree.trees.inputs import check_whole
 
 LAWS: Mapping[str, Law] = MappingProxyType(
     {

@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree._checking import shorten, with_article
 from banditree.contexts.columns import Column, from_array, from_values, listed
-from banditree.contexts.values import shorten, with_article
 from banditree.errors import InvalidContextError, InvalidParameterError
 from banditree.types import FeatureName, Kind
 

@@ -5,7 +5,8 @@ from datetime import date, datetime, time
 
 import numpy as np
 
-from banditree.contexts.values import is_missing, shorten
+from banditree._checking import shorten
+from banditree.contexts.values import is_missing
 from banditree.errors import InvalidContextError, InvalidParameterError
 
 PARTS = ("year", "month", "day", "weekday", "hour")

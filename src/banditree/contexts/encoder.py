@@ -9,6 +9,7 @@ from numpy import ndarray
 from numpy.typing import NDArray
 
 from banditree import _core
+from banditree._checking import shorten
 from banditree.contexts import batches
 from banditree.contexts.batches import Single, feature_name, read_many, read_one
 from banditree.contexts.changes import restore_changes
@@ -18,7 +19,7 @@ from banditree.contexts.recoding import RecodeRows, Recoding
 from banditree.contexts.schema import Schema
 from banditree.contexts.state import dump, restore
 from banditree.contexts.unknown import hint
-from banditree.contexts.values import infinite, plain, shorten
+from banditree.contexts.values import infinite, plain
 from banditree.errors import InvalidParameterError
 from banditree.types import Context, Contexts, FeatureName, FloatArray, Kind
 

@@ -6,12 +6,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from banditree._checking import shorten
 from banditree.contexts import batches
 from banditree.contexts.batches import Batch, Matrix, Records, Rows, declared_names
 from banditree.contexts.description import FeatureInfo, Features
 from banditree.contexts.features import Feature, Pending
 from banditree.contexts.unknown import hint, tell_never_came, tell_unknown, undeclared
-from banditree.contexts.values import shorten
 from banditree.errors import InvalidContextError, InvalidParameterError
 from banditree.types import DeclaredKind, FeatureName, Kind, Value
 

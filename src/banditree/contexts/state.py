@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from banditree._checking import shorten
 from banditree.contexts.columns import key_of
 from banditree.contexts.features import Feature
-from banditree.contexts.values import shorten
 from banditree.errors import StateError
 from banditree.types import FeatureName, Kind
 

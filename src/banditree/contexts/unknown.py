@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from banditree._checking import did_you_mean
-from banditree.contexts.values import shorten
+from banditree._checking import did_you_mean, shorten
 from banditree.errors import BanditreeWarning, InvalidContextError
 from banditree.types import FeatureName
 

@@ -9,6 +9,7 @@ from enum import Enum
 
 import numpy as np
 
+from banditree._checking import shorten, with_article
 from banditree.errors import InvalidContextError
 from banditree.types import FeatureName, Kind, Value
 
@@ -35,29 +36,6 @@ ADVICE: tuple[tuple[tuple[type, ...], str], ...] = (
 
 # Whole numbers up to here are exact as floats.
 EXACT = 2.0**53
-
-
-def shorten(value: object) -> str:
-    """Return `value` as it may appear in a message: never long, never an error."""
-    try:
-        plainly = isinstance(value, np.number | np.bool_ | np.datetime64)
-        text = str(value) if plainly else repr(value)  # inf, rather than np.float32(inf)
-    except Exception:  # repr is the caller's code; Python itself refuses integers of 4,301 digits
-        return f"<{type(value).__name__}>"
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def with_article(noun: str) -> str:
-    """Return a noun with "a" or "an" before it.
-
-    Examples
-    --------
-    >>> with_article("int"), with_article("float"), with_article("ndarray"), with_article("uint8")
-    ('an int', 'a float', 'an ndarray', 'a uint8')
-    """
-    sounds_open = noun[:1].lower() in "aeio" or noun.startswith("nd")
-    return f"{'an' if sounds_open else 'a'} {noun}"
 
 
 def place(name: FeatureName, row: int | None) -> str:

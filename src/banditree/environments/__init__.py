@@ -1,7 +1,7 @@
 """Environments: what policies are tried out on."""
 
-from banditree.environments.base import Description, Environment
 from banditree.environments.classification import Classification
+from banditree.environments.environment import Description, Environment
 from banditree.environments.episode import Episode
 from banditree.environments.offline_tree import OfflineTree
 from banditree.environments.playing import play

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree._checking import did_you_mean
+from banditree._checking import check_whole, did_you_mean
 from banditree.contexts.batches import Batch
-from banditree.environments.base import Description, Environment, random_order
+from banditree.environments.environment import Description, Environment, random_order
 from banditree.environments.episode import Episode
 from banditree.environments.tables import (
     Column,
@@ -22,7 +22,6 @@ from banditree.environments.tables import (
     time_columns,
 )
 from banditree.errors import InvalidParameterError
-from banditree.trees.inputs import check_whole
 from banditree.types import Arm, FloatArray
 
 __all__ = ["Classification"]

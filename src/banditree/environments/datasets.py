@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from banditree._checking import did_you_mean
-from banditree.contexts.values import shorten
+from banditree._checking import did_you_mean, shorten
 from banditree.environments.catalogue import DATASETS, Dataset, Original
 from banditree.errors import DataError, InvalidParameterError
 

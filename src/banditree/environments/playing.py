@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.contexts.values import shorten
+from banditree._checking import shorten
 from banditree.environments.episode import Episode
 from banditree.errors import UnknownArmError
 from banditree.policies import Policy

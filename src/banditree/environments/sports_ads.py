@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.environments.base import Environment
+from banditree._checking import check_whole
+from banditree.environments.environment import Environment
 from banditree.environments.episode import Episode
-from banditree.trees.inputs import check_whole
 from banditree.types import FloatArray
 
 __all__ = ["SportsAds"]

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from banditree.environments.base import Description, Environment
+from banditree._checking import check_whole
+from banditree.environments.environment import Description, Environment
 from banditree.environments.episode import Episode
 from banditree.errors import InvalidParameterError
-from banditree.trees.inputs import check_whole
 
 __all__ = ["Delayed", "Drifting"]
 

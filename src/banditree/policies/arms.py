@@ -6,8 +6,7 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree._checking import did_you_mean
-from banditree.contexts.values import shorten
+from banditree._checking import did_you_mean, shorten
 from banditree.errors import InvalidParameterError, UnknownArmError
 from banditree.types import A, Arm
 

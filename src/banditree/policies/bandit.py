@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_share, check_whole
 from banditree.errors import NotFittedError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays
@@ -17,7 +18,6 @@ from banditree.policies.explanation import ArmExplanation
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.trees.imitation import Imitation
-from banditree.trees.inputs import check_share, check_whole
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # Rows that a fit reads: beyond, it would take longer and know little more.

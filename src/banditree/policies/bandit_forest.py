@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from math import inf, isfinite, isnan
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, Unpack
 
 from banditree import _core
-from banditree.contexts.values import shorten
+from banditree._checking import as_floats, check_whole, shorten
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays
+from banditree.policies.base import Arrays, Policy
 from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import PolicyParameters, with_parameters_of
 from banditree.policies.rewards import check_kind
 from banditree.policies.tally import explain_leaf
 from banditree.trees.drawing.wording import category, feature_name, threshold_labels
-from banditree.trees.inputs import as_floats, check_whole
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, FloatArray
 
 # Feature, low and high cut (both the id, of a category), and whether the row lies between them.
 Step: TypeAlias = tuple[int, float, float, bool]
@@ -80,6 +80,7 @@ class BanditForest(EnginePolicy[A]):
 
     _frozen_needs_entropy: ClassVar[bool] = True  # the forest checks that it is its own
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -90,10 +91,7 @@ class BanditForest(EnginePolicy[A]):
         epsilon: tuple[float, float] = (0.4, 0.8),
         radius: float = 1.0,
         reward: Literal["binary"] = "binary",
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.depth = check_whole("depth", depth, 1)
         self.trees = check_whole("trees", trees, 1)
@@ -101,7 +99,7 @@ class BanditForest(EnginePolicy[A]):
         self.epsilon = _check_epsilon(epsilon)
         self.radius = _check_radius(radius)
         _check_binary(reward)
-        super().__init__(arms, categorical=categorical, features=features, floor=floor, seed=seed)
+        super().__init__(arms, **of_all)
 
     def _engine(self) -> _core.BanditForest:
         return _core.BanditForest(

@@ -1,7 +1,7 @@
 """What all policies share: arms, contexts, rewards, randomness, threads and state."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,8 @@ from banditree import _core
 from banditree.contexts import Features
 from banditree.contexts.schema import check_kind as check_feature_kind
 from banditree.policies.arms import Indices
-from banditree.policies.beliefs import Arrays
+from banditree.policies.beliefs import Arrays, Reading
+from banditree.policies.choosing import draw_by
 from banditree.policies.explanation import Explanation
 from banditree.policies.foundation import Foundation
 from banditree.policies.parameters import as_seed, parameters_of
@@ -32,7 +33,7 @@ from banditree.types import (
 if TYPE_CHECKING:
     from banditree.policies.snapshot import Snapshot
 
-__all__ = ["Arrays", "Policy", "draw_by", "share_of_largest", "subclasses"]
+__all__ = ["Arrays", "Policy"]
 
 # Of draws that only estimate something: apart from those of decisions.
 _ESTIMATES = 2**63
@@ -184,9 +185,7 @@ class Policy(Foundation[A]):
 
     def propensities(self, context: Context, arms: Sequence[A] | None = None) -> dict[A, float]:
         """Return the probability with which `decide` draws each arm; 0 for arms not eligible."""
-        with self._lock:
-            row, eligible = self._read(context, arms)
-            return self._as_propensities(eligible, self._chances(row, eligible))
+        return self._propensities_by(self._chances, context, arms)
 
     def expected_rewards(self, context: Context, arms: Sequence[A] | None = None) -> dict[A, float]:
         """Return the mean reward that the policy expects of each eligible arm."""
@@ -347,7 +346,7 @@ class Policy(Foundation[A]):
         self,
         contexts: Contexts,
         arms: Sequence[A] | None,
-        read: Callable[[FloatArray, Indices], FloatArray],
+        read: Reading,
         otherwise: float,
     ) -> FloatArray:
         """Return what is read of the eligible arms: a row per context, a column per active arm."""
@@ -360,6 +359,16 @@ class Policy(Foundation[A]):
                 table[i, columns] = read(row, eligible)
             return table
 
+    def _propensities_by(
+        self, chances: Reading, context: Context, arms: Sequence[A] | None
+    ) -> dict[A, float]:
+        with self._lock:
+            row, eligible = self._read(context, arms)
+            return self._as_propensities(eligible, chances(row, eligible))
+
+    def _as_propensities(self, eligible: Indices, values: FloatArray) -> dict[A, float]:
+        return dict.fromkeys(self.arms, 0.0) | self._by_name(eligible, values)
+
     def _choose_above_floor(self, row: FloatArray, eligible: Indices) -> int:
         if self._random.uniform(1)[0] < self.floor:
             return self._draw_uniformly(eligible)
@@ -370,9 +379,6 @@ class Policy(Foundation[A]):
 
     def _above_floor(self, chances: FloatArray) -> FloatArray:
         return (1 - self.floor) * chances + self.floor / len(chances) if self.floor else chances
-
-    def _as_propensities(self, eligible: Indices, values: FloatArray) -> dict[A, float]:
-        return dict.fromkeys(self.arms, 0.0) | self._by_name(eligible, values)
 
     def _by_name(self, arms: Indices, values: FloatArray) -> dict[A, float]:
         pairs = zip(arms.tolist(), values.tolist(), strict=True)
@@ -392,24 +398,3 @@ class Policy(Foundation[A]):
         """Return the eligible arm of the largest value, ties at random."""
         best = eligible[np.flatnonzero(values == values.max())]
         return int(best[0]) if len(best) == 1 else self._draw_uniformly(best)
-
-
-def draw_by(chances: FloatArray, eligible: Indices, random: _core.Generator) -> int:
-    """Return one of the eligible arms, drawn with these probabilities."""
-    possible = np.flatnonzero(chances)
-    drawn = np.searchsorted(np.cumsum(chances[possible]), random.uniform(1)[0], "right")
-    return int(eligible[possible[min(int(drawn), len(possible) - 1)]])
-
-
-def share_of_largest(values: FloatArray) -> FloatArray:
-    """Return the probabilities with which the largest value is drawn, ties at random."""
-    best: FloatArray = (values == values.max()).astype(np.float64)
-    return best / float(best.sum())
-
-
-def subclasses(cls: type) -> Iterator[type[Policy[Any]]]:
-    """Yield every policy that is defined so far."""
-    children: Sequence[type[Policy[Any]]] = cls.__subclasses__()
-    for child in children:
-        yield child
-        yield from subclasses(child)

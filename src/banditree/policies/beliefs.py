@@ -1,7 +1,7 @@
 """What each policy does in its own way."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from numpy.typing import NDArray
@@ -12,9 +12,12 @@ from banditree.policies.arms import Indices
 from banditree.policies.explanation import ArmExplanation
 from banditree.types import FloatArray
 
-__all__ = ["Arrays", "Beliefs", "RecodeRows"]
+__all__ = ["Arrays", "Beliefs", "Reading", "RecodeRows"]
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
+
+Reading: TypeAlias = Callable[[FloatArray, Indices], FloatArray]
+"""What a row says of eligible arms: a number for each."""
 
 
 class Beliefs(ABC):

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_choice, check_whole
 from banditree.errors import InvalidParameterError, StateError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy, share_of_largest
-from banditree.policies.beliefs import RecodeRows
+from banditree.policies.base import Arrays, Policy
+from banditree.policies.beliefs import Reading, RecodeRows
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.learners import (
@@ -21,11 +23,11 @@ from banditree.policies.learners import (
     is_classifier,
 )
 from banditree.policies.linear.design import Design
+from banditree.policies.parameters import PolicyParameters, with_parameters_of
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
 from banditree.policies.tree_bootstrap import ColdStart
-from banditree.trees.inputs import check_choice, check_whole
-from banditree.types import A, Context, Contexts, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, Context, Contexts, FloatArray
 
 # How many resamples tell `explain` how sure the learner is.
 _EXPLAINED_BY = 40
@@ -89,6 +91,7 @@ class Bootstrap(Policy[A]):
 
     _frozen_needs_entropy: ClassVar[bool] = True
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -97,17 +100,12 @@ class Bootstrap(Policy[A]):
         reward: RewardKind = "binary",
         cold_start: ColdStart = "prior",
         patience: int = 100,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.learner = check_learner(learner)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
         self.patience = check_whole("patience", patience, 1)
-        super().__init__(
-            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
-        )
+        super().__init__(arms, reward=reward, **of_all)
         if self.reward == "continuous" and is_classifier(learner):
             raise InvalidParameterError(
                 f"{type(learner).__name__} is a classifier and learns from 0 and 1 only; "
@@ -125,25 +123,20 @@ class Bootstrap(Policy[A]):
         where one arm leads. Equal beliefs give equal estimates, and the random stream stays where
         it is.
         """
-        check_whole("draws", draws, 1)
-        with self._lock:
-            row, eligible = self._read(context, arms)
-            chances = self._above_floor(self._propensities(row, eligible, draws))
-            return self._as_propensities(eligible, chances)
+        return self._propensities_by(self._chances_by(draws), context, arms)
 
     def propensities_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int = 64
     ) -> FloatArray:
-        """Return `propensities` of each context, each estimated by so many `draws`.
+        """Return `propensities` of each context, each estimated from this many `draws`.
 
         A row for each context, a column for each arm of `policy.arms`.
         """
+        return self._table(contexts, arms, self._chances_by(draws), 0.0)
+
+    def _chances_by(self, draws: int) -> Reading:
         check_whole("draws", draws, 1)
-
-        def read(row: FloatArray, eligible: Indices) -> FloatArray:
-            return self._above_floor(self._propensities(row, eligible, draws))
-
-        return self._table(contexts, arms, read, 0.0)
+        return lambda row, eligible: self._above_floor(self._propensities(row, eligible, draws))
 
     def _start(self) -> None:
         self._design = Design()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from banditree.contexts.values import shorten
+from banditree._checking import shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy

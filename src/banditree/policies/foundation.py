@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Self
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_share
 from banditree.contexts import Encoder
 from banditree.contexts.features import Pending
 from banditree.errors import StateError
@@ -22,7 +23,6 @@ from banditree.policies.processes import fresh_generator, process_token, renew_a
 from banditree.policies.rewards import RewardKind, check_kind
 from banditree.policies.saving import files
 from banditree.policies.saving.journal import Journal
-from banditree.trees.inputs import check_share
 from banditree.types import A, Change, DeclaredFeatures, FeatureName, FloatArray, Seed
 
 # Declared categories should have come by then.
@@ -259,7 +259,7 @@ class Foundation(Beliefs, Generic[A]):
         policy._counts = [int(count) for count in header["counts"]]
         if len(policy._counts) != len(policy._arms):
             raise StateError("the policy has counts of other arms; load an intact copy")
-        # Said again, for whoever loads it may not be the one who taught it.
+        # Warn again: whoever loads the policy may not be the one who taught it.
         policy._awaits = bool(policy.categorical)
         policy._begin_again(lambda: policy._restore(arrays), True)
         if policy._watch is not None:

@@ -1,7 +1,7 @@
 """TreeHeuristic without the draw."""
 
 from banditree.policies.arms import Indices
-from banditree.policies.base import share_of_largest
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.tree_heuristic import TreeHeuristic
 from banditree.types import A, FloatArray
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from banditree import _core
-from banditree.contexts.values import shorten
+from banditree._checking import shorten
 from banditree.errors import InvalidParameterError, StateError
 from banditree.types import FloatArray
 

@@ -1,11 +1,13 @@
 """LinUCB: a ridge regression per arm, and optimism."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
+from banditree._checking import check_share, check_whole
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays
+from banditree.policies.base import Arrays, Policy
 from banditree.policies.linear.columns import grown
 from banditree.policies.linear.confidence import ConfidencePolicy, squared_norms
 from banditree.policies.linear.design import Design
@@ -13,9 +15,9 @@ from banditree.policies.linear.last_rows import LastRows
 from banditree.policies.linear.penalty import Regularization, check_regularization, check_scale
 from banditree.policies.linear.relearning import BLOCK, Relearning
 from banditree.policies.linear.ridge import Ridge
+from banditree.policies.parameters import PolicyParameters, with_parameters_of
 from banditree.policies.rewards import RewardKind
-from banditree.trees.inputs import check_share, check_whole
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, FloatArray
 
 
 class LinUCB(ConfidencePolicy[A]):
@@ -69,6 +71,7 @@ class LinUCB(ConfidencePolicy[A]):
     ('tennis', 'golf')
     """
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -78,18 +81,13 @@ class LinUCB(ConfidencePolicy[A]):
         refresh: float = 0.25,
         window: int | None = None,
         reward: RewardKind = "binary",
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)
         self.refresh = check_share("refresh", refresh)
         self.window = None if window is None else check_whole("window", window, 1)
-        super().__init__(
-            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
-        )
+        super().__init__(arms, reward=reward, **of_all)
 
     def _start(self) -> None:
         self._design = Design(self.refresh)

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from math import log
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.contexts.values import shorten
+from banditree._checking import check_share, check_whole, shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays
+from banditree.policies.base import Arrays, Policy
 from banditree.policies.linear.columns import Scale, grown
 from banditree.policies.linear.confidence import ConfidencePolicy, squared_norms
 from banditree.policies.linear.design import Design
@@ -29,9 +29,9 @@ from banditree.policies.linear.penalty import (
     symmetric_inverse,
 )
 from banditree.policies.linear.relearning import Relearning
+from banditree.policies.parameters import PolicyParameters, with_parameters_of
 from banditree.policies.rewards import check_kind
-from banditree.trees.inputs import check_share, check_whole
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, FloatArray
 
 
 class LogisticUCB(ConfidencePolicy[A]):
@@ -77,6 +77,7 @@ class LogisticUCB(ConfidencePolicy[A]):
     ('tennis', 'golf')
     """
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -88,10 +89,7 @@ class LogisticUCB(ConfidencePolicy[A]):
         horizon: int = 10_000,
         delta: float = 0.05,
         reward: Literal["binary"] = "binary",
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.alpha = check_scale(alpha)
         self.regularization = check_regularization(regularization)
@@ -100,7 +98,7 @@ class LogisticUCB(ConfidencePolicy[A]):
         self.horizon = check_whole("horizon", horizon, 1)
         self.delta = _check_delta(delta)
         _check_binary(reward)
-        super().__init__(arms, categorical=categorical, features=features, floor=floor, seed=seed)
+        super().__init__(arms, **of_all)
 
     def _start(self) -> None:
         self._design = Design(self.refresh)

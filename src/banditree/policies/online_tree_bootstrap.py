@@ -2,22 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_share, check_whole
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
-from banditree.policies.base import share_of_largest
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import with_parameters_of
 from banditree.policies.posterior import check_prior
 from banditree.policies.refreshed import RefreshedPolicy, check_background
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
+from banditree.policies.tree_policy import TreeParameters, TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_share, check_whole
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, FloatArray
 
 
 class OnlineTreeBootstrap(RefreshedPolicy[A]):
@@ -47,7 +49,7 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
         between its splits stay, and observations are counted in its leaves at once. 0: after every
         observation.
     window
-        Only so many observations of each arm, the last ones, count, and no others are stored. None:
+        How many observations of each arm count: the latest ones; others are not stored. None:
         all count. An observation that falls out of the window leaves the counts at once; all trees
         of the arm are grown anew each time a share `refresh` of the window is new. What came before
         a change of what arms pay is forgotten too (see `changes`).
@@ -70,6 +72,7 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
     'tennis'
     """
 
+    @with_parameters_of(TreePolicy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -80,34 +83,14 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
         window: int | None = None,
         background: bool = False,
         prior: tuple[float, float] = (1.0, 1.0),
-        min_split: int = 2,
-        min_leaf: int = 1,
-        max_depth: int | None = None,
-        max_bins: int | None = 64,
-        folds: int = 10,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_trees: Unpack[TreeParameters],
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
         self.refresh = check_share("refresh", refresh)
         self.window = None if window is None else check_whole("window", window, 1)
         self.background = check_background(background, refresh)
         self.prior = check_prior(prior, reward)
-        super().__init__(
-            arms,
-            reward=reward,
-            min_split=min_split,
-            min_leaf=min_leaf,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            folds=folds,
-            categorical=categorical,
-            features=features,
-            floor=floor,
-            seed=seed,
-        )
+        super().__init__(arms, reward=reward, **of_trees)
 
     def tree(self, arm: A, replica: int = 0) -> Tree:
         """Return one of the arm's trees as it is now, pruned."""

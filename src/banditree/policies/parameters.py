@@ -1,15 +1,15 @@
 """Constructor parameters: their names and defaults, and checks that policies share."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from banditree.contexts.values import with_article
-from banditree.trees.inputs import check_seed
+from banditree._checking import check_seed, with_article
+from banditree.types import DeclaredFeatures, FeatureName, Seed
 
 
 def as_seed(seed: Any) -> int | None:
@@ -26,6 +26,39 @@ def parameters_of(cls: type) -> Mapping[str, Any]:
     """Return the constructor's parameters and their defaults."""
     signature = inspect.signature(cls)
     return MappingProxyType({name: p.default for name, p in signature.parameters.items()})
+
+
+class PolicyParameters(TypedDict, total=False):
+    """What constructors of policies hand on to that of `Policy`."""
+
+    categorical: Sequence[FeatureName]
+    features: DeclaredFeatures | None
+    floor: float
+    seed: Seed
+
+
+_Init = TypeVar("_Init", bound=Callable[..., None])
+
+
+def with_parameters_of(base: type) -> Callable[[_Init], _Init]:
+    """Show parameters that a constructor hands on to a base, with their defaults, as its own.
+
+    Type checkers know them by the `Unpack` of the constructor; help(), notebooks and
+    `parameters_of` by its signature.
+    """
+
+    def spelled_out(init: _Init) -> _Init:
+        signature = inspect.signature(init)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        handed_on = [
+            parameter
+            for name, parameter in inspect.signature(base.__init__).parameters.items()  # type: ignore[misc]
+            if name not in signature.parameters
+        ]
+        init.__signature__ = signature.replace(parameters=[*own, *handed_on])  # type: ignore[attr-defined]
+        return init
+
+    return spelled_out
 
 
 # Parameters of every policy, also of one whose constructor leaves some of them out.

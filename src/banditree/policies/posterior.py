@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from banditree import _core
-from banditree.contexts.values import shorten
+from banditree._checking import as_floats, shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.rewards import RewardKind, check_kind
-from banditree.trees.inputs import as_floats
 from banditree.types import FloatArray
 
 # A leaf mean so near the lowest reward, relative to the range, is the lowest reward.

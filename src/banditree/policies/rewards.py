@@ -4,9 +4,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from banditree.contexts.values import shorten
+from banditree._checking import check_choice, shorten
 from banditree.errors import InvalidRewardError
-from banditree.trees.inputs import check_choice, check_reward, check_rewards
+from banditree.trees.inputs import check_reward, check_rewards
 from banditree.types import FloatArray
 
 RewardKind: TypeAlias = Literal["binary", "continuous"]

@@ -9,11 +9,12 @@ from typing import Any, Generic, NoReturn, Self
 import numpy as np
 
 from banditree import _core
+from banditree._checking import shorten
 from banditree.contexts import Features
-from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, StateError
-from banditree.policies.base import Policy, draw_by
+from banditree.policies.base import Policy
 from banditree.policies.beliefs import Arrays
+from banditree.policies.choosing import draw_by
 from banditree.policies.explanation import Explanation
 from banditree.policies.processes import fresh_generator, process_token
 from banditree.policies.saving import files

@@ -1,13 +1,14 @@
 """Thompson sampling without contexts."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
+from banditree._checking import check_whole
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
-from banditree.policies.beliefs import RecodeRows
-from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import PolicyParameters, with_parameters_of
 from banditree.policies.posterior import (
     Evidence,
     beta_law,
@@ -18,11 +19,11 @@ from banditree.policies.posterior import (
 )
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import Tally
-from banditree.trees.inputs import check_whole
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.policies.tally_policy import TallyPolicy
+from banditree.types import A, FloatArray
 
 
-class ThompsonSampling(Policy[A]):
+class ThompsonSampling(TallyPolicy[A]):
     """Thompson sampling that ignores the context: a baseline that shows what contexts are worth.
 
     A decision draws each arm's mean reward from what is believed of it, and takes the largest.
@@ -38,7 +39,7 @@ class ThompsonSampling(Policy[A]):
         S0 and F0, the successes and failures that each arm starts with. Continuous
         rewards have none: any other than (1, 1) is refused.
     window
-        Only so many rewards of each arm, the last ones, count, and those since a change of what
+        How many rewards of each arm count: the latest ones, and those since a change of what
         arms pay (see `changes`). None: all count.
 
     Examples
@@ -51,6 +52,7 @@ class ThompsonSampling(Policy[A]):
     'tennis'
     """
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -58,22 +60,14 @@ class ThompsonSampling(Policy[A]):
         reward: RewardKind = "binary",
         prior: tuple[float, float] = (1.0, 1.0),
         window: int | None = None,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.prior = check_prior(prior, reward)
         self.window = None if window is None else check_whole("window", window, 1)
-        super().__init__(
-            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
-        )
+        super().__init__(arms, reward=reward, **of_all)
 
     def _start(self) -> None:
         self._tally = Tally(len(self._arms), self.window)
-
-    def _add_arm(self) -> None:
-        self._tally.add_arm()
 
     def _evidence(self, eligible: Indices) -> Evidence:
         tally = self._tally
@@ -97,9 +91,6 @@ class ThompsonSampling(Policy[A]):
         gammas = np.array([random.gamma(half, 1)[0] for half in freedom / 2])
         return location + scale * normals / np.sqrt(gammas / (freedom / 2))
 
-    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        self._tally.add(arm, reward)
-
     def _keep_last(self, counts: Indices) -> None:
         self._tally.keep_last(counts.tolist())
 
@@ -109,17 +100,5 @@ class ThompsonSampling(Policy[A]):
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return expected(self.reward, self._evidence(eligible), self.prior)
 
-    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
-        return self._tally.explain(arm, self.reward)
-
-    def _state(self) -> Arrays:
-        return self._tally.state()
-
     def _frozen_state(self) -> Arrays:
         return self._tally.frozen_state()
-
-    def _restore(self, arrays: Arrays) -> None:
-        self._tally.restore(arrays)
-
-    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
-        self._restore(arrays)  # contexts do not matter

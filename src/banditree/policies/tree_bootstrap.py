@@ -1,22 +1,25 @@
 """The paper's TreeBootstrap: every decision fits trees to resampled data."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_choice, check_whole
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, share_of_largest
+from banditree.policies.base import Arrays
+from banditree.policies.beliefs import Reading
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import with_parameters_of
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
-from banditree.policies.tree_policy import TreePolicy
+from banditree.policies.tree_policy import TreeParameters, TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_choice, check_whole
 from banditree.trees.rules import Way, way_of
-from banditree.types import A, Context, Contexts, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, Context, Contexts, FloatArray
 
 Pruning: TypeAlias = Literal["cv", "cv_every_fit"]
 Weights: TypeAlias = Literal["multinomial", "exponential"]
@@ -49,12 +52,13 @@ class TreeBootstrap(TreePolicy[A]):
         made-up success and one made-up failure at its first context. "until_success": an arm is
         offered until its first success. Either way, arms never tried come first, in random order.
         For continuous rewards the made-up ones are the highest and the lowest reward of all arms so
-        far, and follow them; a success is a reward above the mean of those before, and the first of
-        all is none.
+        far, and follow them; a success is a reward above the mean of those before; the very first
+        reward is no success.
     patience
-        With "until_success": so many failures from the start, and no success, end the offering.
+        With "until_success": after this many failures, and no success, an arm is not offered first
+        any more.
     window
-        Resamples are drawn from so many observations of each arm, the last ones, and no others are
+        From how many observations of each arm resamples are drawn: the latest ones; others are not
         stored. None: from all. Bins, complexity and the place of the made-up observations follow
         each time 5 % of the window are new; whether an arm is still offered first does not change
         again. What came before a change of what arms pay is forgotten too (see `changes`).
@@ -73,6 +77,7 @@ class TreeBootstrap(TreePolicy[A]):
     {'golf': 0.0, 'tennis': 1.0}
     """
 
+    @with_parameters_of(TreePolicy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -83,34 +88,14 @@ class TreeBootstrap(TreePolicy[A]):
         cold_start: ColdStart = "prior",
         patience: int = 100,
         window: int | None = None,
-        min_split: int = 2,
-        min_leaf: int = 1,
-        max_depth: int | None = None,
-        max_bins: int | None = 64,
-        folds: int = 10,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_trees: Unpack[TreeParameters],
     ) -> None:
         self.pruning = None if pruning is None else check_choice("pruning", pruning, Pruning)
         self.weights = check_choice("weights", weights, Weights)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
         self.patience = check_whole("patience", patience, 1)
         self.window = None if window is None else check_whole("window", window, 1)
-        super().__init__(
-            arms,
-            reward=reward,
-            min_split=min_split,
-            min_leaf=min_leaf,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            folds=folds,
-            categorical=categorical,
-            features=features,
-            floor=floor,
-            seed=seed,
-        )
+        super().__init__(arms, reward=reward, **of_trees)
 
     def tree(self, arm: A) -> Tree:
         """Return the pruned tree on the arm's observations as they are, without resampling."""
@@ -135,27 +120,21 @@ class TreeBootstrap(TreePolicy[A]):
         hundred decisions. With `draws`, all are fitted in the call, to the observations as they
         are.
         """
-        if draws is not None:
-            check_whole("draws", draws, 1)
-        with self._lock:
-            row, eligible = self._read(context, arms)
-            chances = self._above_floor(self._propensities(row, eligible, draws))
-            return self._as_propensities(eligible, chances)
+        return self._propensities_by(self._chances_by(draws), context, arms)
 
     def propensities_many(
         self, contexts: Contexts, arms: Sequence[A] | None = None, *, draws: int | None = None
     ) -> FloatArray:
-        """Return `propensities` of each context, each estimated by so many `draws`.
+        """Return `propensities` of each context, each estimated from this many `draws`.
 
         A row for each context, a column for each arm of `policy.arms`.
         """
+        return self._table(contexts, arms, self._chances_by(draws), 0.0)
+
+    def _chances_by(self, draws: int | None) -> Reading:
         if draws is not None:
             check_whole("draws", draws, 1)
-
-        def read(row: FloatArray, eligible: Indices) -> FloatArray:
-            return self._above_floor(self._propensities(row, eligible, draws))
-
-        return self._table(contexts, arms, read, 0.0)
+        return lambda row, eligible: self._above_floor(self._propensities(row, eligible, draws))
 
     def _engine(self) -> Any:
         return _core.TreeBootstrap(

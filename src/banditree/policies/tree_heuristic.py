@@ -1,11 +1,13 @@
 """The paper's TreeHeuristic: Thompson sampling in the leaves of one tree per arm."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from banditree import _core
+from banditree._checking import check_share, check_whole
 from banditree.policies.arms import Indices
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import with_parameters_of
 from banditree.policies.posterior import (
     Evidence,
     Overall,
@@ -16,9 +18,9 @@ from banditree.policies.posterior import (
 from banditree.policies.refreshed import RefreshedPolicy, check_background
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
+from banditree.policies.tree_policy import TreeParameters, TreePolicy
 from banditree.trees import Tree
-from banditree.trees.inputs import check_share, check_whole
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, FloatArray
 
 
 class TreeHeuristic(RefreshedPolicy[A]):
@@ -50,7 +52,7 @@ class TreeHeuristic(RefreshedPolicy[A]):
         By which share an arm's observations grow until its tree is grown anew. 0: the tree is the
         one of all observations after each of them, at several times the cost.
     window
-        Only so many observations of each arm, the last ones, count, so that the policy follows a
+        How many observations of each arm count: the latest ones, so that the policy follows a
         world that changes, and its memory stays bounded. None: all count. An observation that
         falls out of the window leaves the counts at once, and the trees when they are grown anew.
         What came before a change of what arms pay is forgotten too (see `changes`).
@@ -75,6 +77,7 @@ class TreeHeuristic(RefreshedPolicy[A]):
     golf    0.000  0.000 to 0.161  21  age ≤ 40.5
     """
 
+    @with_parameters_of(TreePolicy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -84,33 +87,13 @@ class TreeHeuristic(RefreshedPolicy[A]):
         refresh: float = 0.05,
         window: int | None = None,
         background: bool = False,
-        min_split: int = 2,
-        min_leaf: int = 1,
-        max_depth: int | None = None,
-        max_bins: int | None = 64,
-        folds: int = 10,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_trees: Unpack[TreeParameters],
     ) -> None:
         self.prior = check_prior(prior, reward)
         self.refresh = check_share("refresh", refresh)
         self.window = None if window is None else check_whole("window", window, 1)
         self.background = check_background(background, refresh)
-        super().__init__(
-            arms,
-            reward=reward,
-            min_split=min_split,
-            min_leaf=min_leaf,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            folds=folds,
-            categorical=categorical,
-            features=features,
-            floor=floor,
-            seed=seed,
-        )
+        super().__init__(arms, reward=reward, **of_trees)
 
     def tree(self, arm: A) -> Tree:
         """Return the arm's tree as it is now, pruned."""

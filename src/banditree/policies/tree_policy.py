@@ -8,19 +8,30 @@ from typing import Any
 import numpy as np
 
 from banditree import _core
+from banditree._checking import check_whole
 from banditree.errors import NotFittedError
 from banditree.policies.base import Arrays
 from banditree.policies.beliefs import RecodeRows
 from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import PolicyParameters
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.trees import Tree
 from banditree.trees.importance import as_shares, explained_costs
-from banditree.trees.inputs import check_whole
 from banditree.trees.rules import Way, rule_of, way_of
 from banditree.trees.settings import Settings
 from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+
+
+class TreeParameters(PolicyParameters, total=False):
+    """What constructors of tree policies hand on to that of `TreePolicy`."""
+
+    min_split: int
+    min_leaf: int
+    max_depth: int | None
+    max_bins: int | None
+    folds: int
 
 
 class TreePolicy(EnginePolicy[A]):
@@ -52,14 +63,7 @@ class TreePolicy(EnginePolicy[A]):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> None:
-        self._settings = Settings(
-            min_split,
-            min_leaf,
-            max_depth,
-            max_bins,
-            categorical,
-            "adjusted",
-        )
+        self._settings = Settings(min_split, min_leaf, max_depth, max_bins, categorical, "adjusted")
         self.min_split, self.min_leaf = min_split, min_leaf
         self.max_depth, self.max_bins = max_depth, max_bins
         self.folds = check_whole("folds", folds, 2)

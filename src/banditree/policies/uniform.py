@@ -3,14 +3,12 @@
 import numpy as np
 
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy
-from banditree.policies.beliefs import RecodeRows
-from banditree.policies.explanation import ArmExplanation
 from banditree.policies.tally import Tally
+from banditree.policies.tally_policy import TallyPolicy
 from banditree.types import A, FloatArray
 
 
-class Uniform(Policy[A]):
+class Uniform(TallyPolicy[A]):
     """Draws every eligible arm with the same probability, whatever it has learned.
 
     The yardstick for every other policy, and the fairest way to collect a log.
@@ -33,29 +31,11 @@ class Uniform(Policy[A]):
     def _start(self) -> None:
         self._tally = Tally(len(self._arms))
 
-    def _add_arm(self) -> None:
-        self._tally.add_arm()
-
     def _choose(self, row: FloatArray, eligible: Indices) -> int:
         return self._draw_uniformly(eligible)
-
-    def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
-        self._tally.add(arm, reward)
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return np.full(len(eligible), 1 / len(eligible))
 
     def _expected(self, row: FloatArray, eligible: Indices) -> FloatArray:
         return self._tally.mean[eligible]
-
-    def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
-        return self._tally.explain(arm, self.reward)
-
-    def _state(self) -> Arrays:
-        return self._tally.state()
-
-    def _restore(self, arrays: Arrays) -> None:
-        self._tally.restore(arrays)
-
-    def _relearn(self, arrays: Arrays, recode: RecodeRows) -> None:
-        self._restore(arrays)  # contexts do not matter

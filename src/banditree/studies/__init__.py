@@ -1,10 +1,10 @@
 """Studies: policies × environments × seeds, run once and kept."""
 
-from banditree.studies.files import read_study
 from banditree.studies.paper import paper_study
 from banditree.studies.runner import run_study
 from banditree.studies.specs import EnvironmentSpec, PolicySpec, Study
 from banditree.studies.store import Store
+from banditree.studies.study_files import read_study
 from banditree.studies.summary import Results, read_results
 
 __all__ = [

@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from banditree.contexts.values import shorten
+from banditree._checking import shorten
 from banditree.environments import (
     Classification,
     Delayed,
@@ -82,14 +82,17 @@ def _own(spec: EnvironmentSpec) -> Environment:
     except BanditreeError:
         raise
     except Exception as error:
-        raise InvalidParameterError(
-            f"{spec.task} cannot be made: {type(error).__name__}: {error}"
-        ) from error
+        raise _blame(f"{spec.task} cannot be made:", error) from error
     if not isinstance(made, Environment):
         raise InvalidParameterError(
             f"{spec.task} must make an instance of banditree.environments.Environment, got {made!r}"
         )
     return made
+
+
+def _blame(what: str, error: Exception, remedy: str = "") -> InvalidParameterError:
+    """Return the error for what went wrong in code of the user's."""
+    return InvalidParameterError(f"{what} {type(error).__name__}: {error}{remedy}")
 
 
 def _digits() -> Any:
@@ -112,9 +115,7 @@ def episode_of(spec: EnvironmentSpec, environment: Environment, horizon: int, se
     try:
         episode = environment.episode(horizon, seed)
     except Exception as error:
-        raise InvalidParameterError(
-            f"{call} raised {type(error).__name__}: {error}; correct {spec.task}"
-        ) from error
+        raise _blame(f"{call} raised", error, f"; correct {spec.task}") from error
     if not isinstance(episode, Episode):
         raise InvalidParameterError(
             f"{call} must return a banditree.environments.Episode, got {shorten(episode)}; "
@@ -130,10 +131,9 @@ def fingerprint_of(spec: EnvironmentSpec, environment: Environment) -> str:
     except Exception as error:
         if not own.is_path(spec.task):
             raise
-        raise InvalidParameterError(
-            f"fingerprint() of the environment {spec.name!r} must return what JSON can hold, and "
-            f"raised {type(error).__name__}: {error}; correct {spec.task}"
-        ) from error
+        call = f"fingerprint() of the environment {spec.name!r}"
+        what = f"{call} must return what JSON can hold, and raised"
+        raise _blame(what, error, f"; correct {spec.task}") from error
 
 
 def description_of(spec: EnvironmentSpec, environment: Environment) -> Description | None:

@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from banditree.environments.base import Description, Environment
+from banditree._checking import check_whole
+from banditree.environments.environment import Description, Environment
 from banditree.errors import DataError, InvalidParameterError
 from banditree.studies.building import (
     build,
@@ -23,7 +24,6 @@ from banditree.studies.runs import Failure, Run, key_of
 from banditree.studies.specs import EnvironmentSpec, Study
 from banditree.studies.store import Store
 from banditree.studies.workers import outcomes
-from banditree.trees.inputs import check_whole
 
 __all__ = ["Plan", "plan", "run_study"]
 

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import banditree.policies as policies
-from banditree._checking import did_you_mean
-from banditree.contexts.values import with_article
+from banditree._checking import check_whole, did_you_mean, with_article
 from banditree.environments import OfflineTree
 from banditree.environments.datasets import DATASETS
 from banditree.errors import InvalidParameterError
 from banditree.policies import Policy
-from banditree.policies.base import subclasses
+from banditree.policies.saving.loading import subclasses
 from banditree.studies import own
-from banditree.trees.inputs import check_whole
 from banditree.types import Arm
 
 __all__ = ["BASELINE", "TASKS", "EnvironmentSpec", "PolicySpec", "Study", "Variant", "policy_names"]
@@ -126,7 +124,7 @@ class PolicySpec:
                 _check_grid(name, grid)
 
     def _check_values(self) -> None:
-        """Make the policy with each choice of its parameters, rather now than in the last run."""
+        """Make the policy with each choice of its parameters: better now than in the last run."""
         if self.policy == BASELINE:
             return  # which needs the data
         mappings = [value for value in self.parameters.values() if isinstance(value, Mapping)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.environments.base import Description
+from banditree.environments.environment import Description
 from banditree.errors import StateError
 from banditree.studies.specs import BASELINE
 from banditree.studies.store import FILE, Record, Store

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree import _core
-from banditree.contexts.values import shorten
+from banditree._checking import as_floats, check_seed, check_whole, shorten
 from banditree.errors import InvalidParameterError
-from banditree.trees.inputs import as_floats, check_seed, check_whole
 
 
 def deal_folds(

@@ -1,22 +1,20 @@
 """The tree that learns one observation at a time."""
 
 import copy
-from collections.abc import Sequence
 from typing import Any
 
 from banditree import _core
 from banditree.contexts import Encoder
 from banditree.errors import NotFittedError
+from banditree.trees.cart import CartTree
 from banditree.trees.inputs import check_reward, check_weight
 from banditree.trees.observations import read_observations
 from banditree.trees.reading import edges_by_name, predict
-from banditree.trees.settings import CategoryGain, Settings
-from banditree.trees.showing import Shown
 from banditree.trees.tree import Tree
 from banditree.types import Context, Contexts, FeatureName, FloatArray
 
 
-class IncrementalTree(Shown):
+class IncrementalTree(CartTree):
     """A tree that is, after every observation, the one `Tree.fit` grows on all of them.
 
     Each observation updates the nodes on its way; only where another split has become the best is
@@ -45,24 +43,8 @@ class IncrementalTree(Shown):
     2
     """
 
-    def __init__(
-        self,
-        *,
-        min_split: int = 2,
-        min_leaf: int = 1,
-        max_depth: int | None = None,
-        max_bins: int | None = None,
-        categorical: Sequence[FeatureName] = (),
-        category_gain: CategoryGain = "plain",
-    ) -> None:
-        self._settings = Settings(
-            min_split, min_leaf, max_depth, max_bins, categorical, category_gain
-        )
-        self._encoder = Encoder(self._settings.categorical)
+    def _start(self) -> None:
         self._core = _core.IncrementalTree(*self._settings.growth)
-
-    def __repr__(self) -> str:
-        return f"IncrementalTree({self._settings})"
 
     def __len__(self) -> int:
         return self._core.n_rows

@@ -1,11 +1,11 @@
 """Checks on parameters, rewards and weights that the trees share."""
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from banditree.contexts.values import shorten
+from banditree._checking import as_float, as_floats, as_real, shorten
 from banditree.errors import BanditreeError, InvalidParameterError, InvalidRewardError
 from banditree.types import FloatArray
 
@@ -13,43 +13,9 @@ from banditree.types import FloatArray
 LARGEST = 1e30
 
 
-def check_whole(name: str, value: Any, least: int) -> int:
-    """Return a whole number that is at least `least`."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not least <= value < 2**31:
-        raise InvalidParameterError(
-            f"{name} must be a whole number from {least} up, got {shorten(value)}; "
-            f"see the documentation of {name} for its meaning"
-        )
-    return int(value)
-
-
-def check_choice(name: str, value: Any, literal: Any) -> Any:
-    """Return the value if it is one of the words of a Literal type."""
-    words = get_args(literal)
-    if not isinstance(value, str) or value not in words:
-        listed = ", ".join(f'"{word}"' for word in words)
-        raise InvalidParameterError(
-            f"{name} must be one of {listed}; got {shorten(value)}; "
-            f"see the documentation of {name} for what they mean"
-        )
-    return value
-
-
-def check_seed(seed: Any) -> int:
-    """Return a seed: a whole number of at most 64 bits."""
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not whole or not 0 <= seed < 2**64:
-        raise InvalidParameterError(
-            f"seed must be a whole number from 0 up to 2**64 - 1, got {shorten(seed)}; "
-            "any one will do"
-        )
-    return int(seed)
-
-
 def check_alpha(alpha: Any) -> float:
     """Return a complexity parameter: a number from 0 up."""
-    value = _as_float(alpha)
+    value = as_float(alpha)
     if not value >= 0:
         raise InvalidParameterError(
             f"alpha must be a number from 0 up, got {shorten(alpha)}; "
@@ -58,23 +24,12 @@ def check_alpha(alpha: Any) -> float:
     return value
 
 
-def check_share(name: str, value: Any) -> float:
-    """Return a number from 0 to 1."""
-    share = _as_float(value)
-    if isinstance(value, bool) or not 0 <= share <= 1:
-        raise InvalidParameterError(
-            f"{name} must be a number from 0 to 1, got {shorten(value)}; "
-            f"see the documentation of {name} for its meaning"
-        )
-    return share
-
-
 def check_reward(reward: Any) -> float:
     """Return one reward as a float."""
     if type(reward) is float or type(reward) is int:
         value = float(reward) if -LARGEST <= reward <= LARGEST else float("nan")
     else:
-        value = _as_float(reward)
+        value = as_float(reward)
     if not -LARGEST <= value <= LARGEST:
         raise InvalidRewardError(
             f"a reward must be a finite number of at most {LARGEST:g} in size, "
@@ -85,7 +40,7 @@ def check_reward(reward: Any) -> float:
 
 def check_weight(weight: Any) -> float:
     """Return one weight as a float."""
-    value = _as_float(weight)
+    value = as_float(weight)
     if value != 0 and not 1 / LARGEST <= value <= LARGEST:
         raise InvalidParameterError(
             f"a weight must be 0 or between {1 / LARGEST:g} and {LARGEST:g}, "
@@ -154,37 +109,6 @@ def _first_wrong(values: Any) -> str:
     elements = values.tolist() if hasattr(values, "tolist") else values
     if isinstance(elements, Sequence) and not isinstance(elements, str | bytes):
         for row, value in enumerate(elements):
-            if _real(value) is None:
+            if as_real(value) is None:
                 return f"{shorten(value)} in row {row}"
     return shorten(values)
-
-
-def as_floats(values: Any) -> FloatArray | None:
-    """Return the numbers as an array; None if some are no real numbers. Strings are not numbers."""
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind == "O":
-            array = np.array([_real(value) for value in array.flat]).reshape(array.shape)
-        if array.dtype.kind not in "biuf":
-            return None
-        return np.require(array, np.float64, ["C", "A"]).reshape(array.shape)
-    except (TypeError, ValueError):
-        return None
-
-
-def _real(value: Any) -> float | None:
-    if value is None:
-        return float("nan")
-    if isinstance(value, str | bytes | complex | np.complexfloating):
-        return None
-    if getattr(value, "ndim", 0) != 0:
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def _as_float(value: Any) -> float:
-    real = _real(value)
-    return float("nan") if real is None else real

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
+from banditree._checking import check_choice, check_whole
 from banditree.contexts import Encoder
-from banditree.trees.inputs import check_choice, check_whole
 from banditree.types import FeatureName
 
 CategoryGain: TypeAlias = Literal["plain", "adjusted"]

@@ -7,23 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditree import _core
+from banditree._checking import as_floats, shorten
 from banditree.contexts import Encoder
-from banditree.contexts.values import shorten
 from banditree.errors import InvalidParameterError, NotFittedError
+from banditree.trees.cart import CartTree
 from banditree.trees.drawing import MaxLeaves, tree_to_svg, tree_to_text
 from banditree.trees.folds import deal_folds
 from banditree.trees.importance import as_shares, explained_costs
-from banditree.trees.inputs import as_floats, check_alpha
+from banditree.trees.inputs import check_alpha
 from banditree.trees.observations import read_observations
 from banditree.trees.reading import nodes_to_dict, predict
 from banditree.trees.results import CrossValidation, PruningPath
 from banditree.trees.rules import rule_of, way_of
-from banditree.trees.settings import CategoryGain, Settings
-from banditree.trees.showing import Shown
+from banditree.trees.settings import Settings
 from banditree.types import Context, Contexts, FeatureName
 
 
-class Tree(Shown):
+class Tree(CartTree):
     """A decision tree that predicts the reward of a context (CART, Breiman et al. 1984).
 
     It splits on squared error, which for 0/1 rewards is Gini impurity. Strings, booleans and
@@ -62,25 +62,9 @@ class Tree(Shown):
     The rules to the last tie: `docs/trees.md`.
     """
 
-    def __init__(
-        self,
-        *,
-        min_split: int = 2,
-        min_leaf: int = 1,
-        max_depth: int | None = None,
-        max_bins: int | None = None,
-        categorical: Sequence[FeatureName] = (),
-        category_gain: CategoryGain = "plain",
-    ) -> None:
-        self._settings = Settings(
-            min_split, min_leaf, max_depth, max_bins, categorical, category_gain
-        )
-        self._encoder = Encoder(self._settings.categorical)
+    def _start(self) -> None:
         self._core: _core.Tree | None = None
         self._used: NDArray[np.bool_] | None = None  # rows of positive weight, if not all
-
-    def __repr__(self) -> str:
-        return f"Tree({self._settings})"
 
     @classmethod
     def _of(cls, settings: Settings, encoder: Encoder, core: _core.Tree) -> Self:

@@ -15,6 +15,7 @@ from scipy import integrate, stats
 
 from banditree.environments.sports_ads import CLICKS
 from banditree.studies.reports.click_trees import click_trees_figure
+from banditree.studies.reports.figure_style import STYLES, style_of
 from banditree.studies.reports.figures import (
     constants_figure,
     regret_figure,
@@ -22,7 +23,6 @@ from banditree.studies.reports.figures import (
     save_figure,
 )
 from banditree.studies.reports.placing import spread
-from banditree.studies.reports.style import STYLES, style_of
 from banditree.studies.reports.theorem import CASES, TwoArms, choice_difference, theorem_figure
 from studies.reports.drawn import assert_readable, bands_of, labels_of, lines_of, texts_of
 from studies.reports.made_up import PAPER, cell, everywhere, exact, paper, results

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from banditree.studies.reports.figure_style import LABEL_FONT, broken, shortened
 from banditree.studies.reports.figures import constants_figure, regret_figure
-from banditree.studies.reports.style import LABEL_FONT, broken, shortened
 from studies.reports.drawn import assert_readable, box_of, labels_of, texts_of
 from studies.reports.made_up import cell, paper, results
 

@@ -11,10 +11,10 @@ import pytest
 from banditree.environments import Description
 from banditree.studies.reports import regret_table, summary, write_report
 from banditree.studies.reports.claims import judge
+from banditree.studies.reports.figure_style import OTHER_COLOURS, PAPER, SHADES, STYLES
 from banditree.studies.reports.illustrations import illustrations
+from banditree.studies.reports.inlined_svg import Colours, darkened, inlined
 from banditree.studies.reports.markdown import plain
-from banditree.studies.reports.style import OTHER_COLOURS, PAPER, SHADES, STYLES
-from banditree.studies.reports.svg import Colours, darkened, inlined
 from banditree.studies.reports.tables import facts, regret_rows
 from banditree.studies.reports.theorem import CASES
 from studies.reports.made_up import cell, everywhere, full_paper, paper, results, small

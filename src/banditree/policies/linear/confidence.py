@@ -5,7 +5,8 @@ from abc import abstractmethod
 import numpy as np
 
 from banditree.policies.arms import Indices
-from banditree.policies.base import Policy, share_of_largest
+from banditree.policies.base import Policy
+from banditree.policies.choosing import share_of_largest
 from banditree.policies.explanation import ArmExplanation
 from banditree.types import A, FloatArray
 

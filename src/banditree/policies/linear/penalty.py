@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.contexts.values import shorten
+from banditree._checking import shorten
 from banditree.errors import InvalidParameterError
 from banditree.types import FloatArray
 

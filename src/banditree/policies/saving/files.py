@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree.contexts.values import shorten
+from banditree._checking import shorten
 from banditree.errors import InvalidParameterError, StateError
 
 MAGIC = b"banditree policy\n"

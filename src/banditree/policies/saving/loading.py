@@ -1,11 +1,12 @@
 """Policies from files."""
 
 import os
+from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import Any
 
 from banditree.errors import InvalidParameterError, StateError
-from banditree.policies.base import Policy, subclasses
+from banditree.policies.base import Policy
 from banditree.policies.parameters import COMMON, parameters_of
 from banditree.policies.saving import appended, files
 from banditree.policies.saving.replaying import replay
@@ -85,3 +86,11 @@ def check_objects(caller: str, cls: type, header: dict[str, Any], objects: dict[
             f"{' and '.join([*(['seed'] if caller == 'load' else ()), *taken]) or 'none'}; "
             "all else is in the file"
         )
+
+
+def subclasses(cls: type) -> Iterator[type[Policy[Any]]]:
+    """Yield every policy that is defined so far."""
+    children: Sequence[type[Policy[Any]]] = cls.__subclasses__()
+    for child in children:
+        yield child
+        yield from subclasses(child)

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from banditree.environments.sports_ads import CLICKS, Node
-from banditree.studies.reports.style import FONT_SIZE, INK, LABEL_SIZE, PAPER, Axes, Figure, printed
+from banditree.studies.reports.figure_style import (
+    FONT_SIZE,
+    INK,
+    LABEL_SIZE,
+    PAPER,
+    Axes,
+    Figure,
+    printed,
+)
 
 __all__ = ["click_trees_figure"]
 

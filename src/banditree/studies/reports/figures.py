@@ -7,8 +7,7 @@ import numpy as np
 
 from banditree.studies.reports.constants import best_constants, varying
 from banditree.studies.reports.curves import Curve, regret_limits, thinned
-from banditree.studies.reports.placing import spread
-from banditree.studies.reports.style import (
+from banditree.studies.reports.figure_style import (
     INK,
     LABEL_FONT,
     LABEL_SIZE,
@@ -26,6 +25,7 @@ from banditree.studies.reports.style import (
     save_figure,
     style_of,
 )
+from banditree.studies.reports.placing import spread
 from banditree.studies.specs import BASELINE
 from banditree.studies.summary import Cell, Results
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from banditree.environments.sports_ads import CLICKS
 from banditree.studies.paper import LONG
 from banditree.studies.reports.click_trees import click_trees_figure
+from banditree.studies.reports.figure_style import Figure
 from banditree.studies.reports.figures import constants_figure, regret_figure
-from banditree.studies.reports.style import Figure
 from banditree.studies.reports.theorem import theorem_figure
 from banditree.studies.specs import BASELINE
 from banditree.studies.summary import Cell, Results
@@ -72,12 +72,14 @@ def illustrations(results: Results) -> list[Illustration]:
             found.append(_figure_2(results, labels))
     data_sets = [name for name in DATA_SETS if name in run]
     if data_sets and labels:
-        found.append(_figure_3(results, data_sets, labels))
+        regret = "Figure 3 of the paper: cumulative regret on the data sets"
+        found.append(_beyond_baseline(results, data_sets, labels, "figure-3-data-sets", regret))
     if len(results.variants("LinUCB", "adult")) > 1:
         found.append(_figure_4(results))
     long = [spec.name for spec in LONG if spec.name in run]
     if long and labels:
-        found.append(_longer(results, long, labels))
+        regret = "Beyond the paper: data sets for longer. Cumulative regret"
+        found.append(_beyond_baseline(results, long, labels, "longer-runs", regret))
     if "TreeBootstrap" in labels and (SPORTS in run or data_sets):
         found.append(_theorem())
     return found
@@ -109,21 +111,13 @@ def _figure_2(results: Results, labels: list[str]) -> Illustration:
     )
 
 
-def _figure_3(results: Results, data_sets: list[str], labels: list[str]) -> Illustration:
+def _beyond_baseline(
+    results: Results, environments: list[str], labels: list[str], name: str, regret: str
+) -> Illustration:
+    """Return the picture of a regret from which that of OfflineTree is taken off."""
     return Illustration(
-        "figure-3-data-sets",
-        "Figure 3 of the paper: cumulative regret on the data sets, beyond that of "
-        f"{BASELINE} where that was run. {BANDS}",
-        _in_words(results, data_sets, labels, relative=True),
-        lambda: regret_figure(results, data_sets, relative=True, labels=labels),
-    )
-
-
-def _longer(results: Results, environments: list[str], labels: list[str]) -> Illustration:
-    return Illustration(
-        "longer-runs",
-        "Beyond the paper: data sets for longer. Cumulative regret, beyond that of "
-        f"{BASELINE} where that was run. {BANDS}",
+        name,
+        f"{regret}, beyond that of {BASELINE} where that was run. {BANDS}",
         _in_words(results, environments, labels, relative=True),
         lambda: regret_figure(results, environments, relative=True, labels=labels),
     )

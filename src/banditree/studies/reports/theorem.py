@@ -5,7 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from banditree._core import beta_win_probabilities
-from banditree.studies.reports.style import INK, LABEL_SIZE, Figure, FuncFormatter, Style, printed
+from banditree.studies.reports.figure_style import (
+    INK,
+    LABEL_SIZE,
+    Figure,
+    FuncFormatter,
+    Style,
+    printed,
+)
 from banditree.types import FloatArray
 
 __all__ = ["choice_difference", "theorem_figure"]

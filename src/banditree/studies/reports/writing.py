@@ -49,9 +49,9 @@ def write_report(results: Results, folder: str | Path) -> Path:
         Where to; made if it does not exist.
     """
     # Here, since these load matplotlib, which a table does without.
+    from banditree.studies.reports.figure_style import save_figure
     from banditree.studies.reports.illustrations import illustrations
-    from banditree.studies.reports.style import save_figure
-    from banditree.studies.reports.svg import Colours, inlined
+    from banditree.studies.reports.inlined_svg import Colours, inlined
 
     folder = Path(folder)
     claims = judge(results) if results.command else []

@@ -3,8 +3,8 @@
 from heapq import heappop, heappush
 from typing import Literal, TypeAlias
 
+from banditree._checking import check_whole
 from banditree.trees.drawing.wording import SIDES, Node, is_leaf, walk
-from banditree.trees.inputs import check_whole
 
 MaxLeaves: TypeAlias = int | Literal["fit"] | None
 
@@ -13,15 +13,7 @@ def open_nodes(root: Node, max_depth: int | None, max_leaves: int | None) -> set
     """Return the ids of the nodes whose branches are drawn; every other split is folded.
 
     The subtrees that explain least are folded: those whose splits have the smallest total gain.
-
-    Parameters
-    ----------
-    root
-        The root as ``Tree.to_dict()`` gives it.
-    max_depth
-        Levels to draw below the root; None: all.
-    max_leaves
-        Leaves to draw, a folded subtree being one; None: all.
+    A folded subtree counts as one of the leaves. The parameters are those of `tree_to_text`.
 
     Examples
     --------
@@ -37,7 +29,7 @@ def open_nodes(root: Node, max_depth: int | None, max_leaves: int | None) -> set
         check_whole("max_leaves", max_leaves, 1)
     gains = _gains_below(root)
     opened: set[int] = set()
-    # Of equals the one that came first, so that the same tree is always drawn alike.
+    # The first of equals is taken, so that the same tree is always drawn alike.
     frontier = [(-gains[id(root)], 0, 0, root)]
     seen, leaves = 1, 1
     while frontier and (max_leaves is None or leaves < max_leaves):

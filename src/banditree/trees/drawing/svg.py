@@ -26,10 +26,8 @@ def tree_to_svg(root: Node, *, max_depth: int | None = None, max_leaves: MaxLeav
 
     Parameters
     ----------
-    root
-        The root as ``Tree.to_dict()`` gives it.
-    max_depth
-        Levels to draw below the root; None: all.
+    root, max_depth
+        As for `tree_to_text`.
     max_leaves
         Leaves to draw; None: all; "fit": up to 16, and fewer where the picture would be wider than
         1,400 pixels. Beyond either limit a subtree becomes one box that counts its leaves; those
@@ -43,7 +41,7 @@ def tree_to_svg(root: Node, *, max_depth: int | None = None, max_leaves: MaxLeav
     Raises
     ------
     InvalidParameterError
-        If ``max_depth`` is negative or ``max_leaves`` is less than 1.
+        As from `tree_to_text`.
 
     Examples
     --------

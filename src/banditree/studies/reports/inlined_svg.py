@@ -5,7 +5,7 @@ import html
 import re
 
 from banditree.studies.reports.click_trees import LEAF_SHADES
-from banditree.studies.reports.style import GRID, INK, PAPER, SHADES
+from banditree.studies.reports.figure_style import GRID, INK, PAPER, SHADES
 
 __all__ = ["Colours", "inlined"]
 

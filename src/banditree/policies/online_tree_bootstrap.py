@@ -12,7 +12,7 @@ from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.choosing import share_of_largest
 from banditree.policies.explanation import ArmExplanation
-from banditree.policies.parameters import with_parameters_of
+from banditree.policies.parameters import check_window, with_parameters_of
 from banditree.policies.posterior import check_prior
 from banditree.policies.refreshed import RefreshedPolicy, check_background
 from banditree.policies.rewards import RewardKind
@@ -87,7 +87,7 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
         self.refresh = check_share("refresh", refresh)
-        self.window = None if window is None else check_whole("window", window, 1)
+        self.window = check_window(window)
         self.background = check_background(background, refresh)
         self.prior = check_prior(prior, reward)
         super().__init__(arms, reward=reward, **of_trees)

@@ -53,12 +53,8 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
         all count. An observation that falls out of the window leaves the counts at once; all trees
         of the arm are grown anew each time a share `refresh` of the window is new. What came before
         a change of what arms pay is forgotten too (see `changes`).
-    background
-        Grow trees on a native thread of their own, beside decisions and observations (see
-        `RefreshedPolicy`).
-    prior
-        S0 and F0, the successes and failures that every leaf starts with. Continuous
-        rewards have none: any other than (1, 1) is refused.
+    background, prior
+        As for `TreeHeuristic`.
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 

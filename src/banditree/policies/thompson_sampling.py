@@ -35,8 +35,7 @@ class ThompsonSampling(TallyPolicy[A]):
     arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     prior
-        S0 and F0, the successes and failures that each arm starts with. Continuous
-        rewards have none: any other than (1, 1) is refused.
+        S0 and F0, what each arm starts with; as for `TreeHeuristic`.
     window
         How many rewards of each arm count: the latest ones, and those since a change of what
         arms pay (see `changes`). None: all count.

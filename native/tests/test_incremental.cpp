@@ -520,6 +520,12 @@ TEST(rewards_that_grow_geometrically_give_the_batch_tree) {
 
 namespace {
 
+Settings random_settings_of_either_gain(Rng& rng) {
+    Settings settings = random_settings(rng);
+    settings.growth.adjusts_categories = rng.integer(2) == 0;
+    return settings;
+}
+
 bool agrees_while_forgetting(Rng& rng, const Stream& stream, const Settings& settings,
                              std::size_t window, int n_rows) {
     Learner learner(settings, stream.kinds);
@@ -545,8 +551,7 @@ TEST(forgetting_gives_the_batch_tree_on_what_remains) {
     Rng rng(61);
     for (int round = 0; round < 250; ++round) {
         const Stream stream = random_stream(rng);
-        Settings settings = random_settings(rng);
-        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        const Settings settings = random_settings_of_either_gain(rng);
         CHECK(agrees_while_forgetting(rng, stream, settings, 3 + rng.integer(40), 60));
     }
 }
@@ -555,8 +560,7 @@ TEST(forgetting_in_windows_whose_nodes_are_watched) {
     Rng rng(62);
     for (int round = 0; round < 16; ++round) {
         const Stream stream = random_stream(rng);
-        Settings settings = random_settings(rng);
-        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        Settings settings = random_settings_of_either_gain(rng);
         if (round % 2 == 0) settings.max_bins = 6;  // so that there are histograms
         CHECK(agrees_while_forgetting(rng, stream, settings, 150 + rng.integer(150), 500));
     }

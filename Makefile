@@ -10,7 +10,7 @@ START := $(shell date +%s)
 BUILT_FROM := pyproject.toml CMakeLists.txt \
 	$(shell find native/include native/src native/bindings -name '*.[ch]pp')
 NATIVE := $(shell find native -name '*.[ch]pp')
-PACKAGE := $(shell find src -name '*.py')
+PACKAGE := $(shell find src -name '*.py' -o -name '*.toml')
 PEERS := build/peers-env
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)

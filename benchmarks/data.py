@@ -1,4 +1,4 @@
-"""The rows that the benchmarks run on."""
+"""The rows that the benchmarks of trees run on, and how much is measured on them."""
 
 import os
 from dataclasses import dataclass
@@ -9,6 +9,29 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 N_FEATURES = 54
+GROWTH = 10  # the larger number of rows is so many times the smaller
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured."""
+
+    rows: int = 20_000
+    repeats: int = 7
+    timed_alphas: int = 5
+    timed_folds: int = 2
+    warm_up: int = 300
+    learns: int = 2_000
+    shuffles: int = 3
+    predictions: int = 100_000
+    peer_predictions: int = 1_000
+
+    @property
+    def most_rows(self) -> int:
+        return GROWTH * self.rows + self.warm_up + self.learns
+
+
+QUICK = Plan(500, 2, 2, 1, 20, 100, 1, 1_000, 20)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,13 @@ from threading import Event, Thread
 from typing import Any
 
 import numpy as np
+from measuring import in_new_process, resident_bytes
 from numpy.typing import NDArray
 from report import Limited, aligned, exit_code
 from tasks import load, new_policy
 
 import banditree as bt
 from banditree.environments import Episode
-from trees import in_new_process, resident_bytes
 
 STEP_LIMIT = 1.25e-3 / 8  # s: an eighth of what a step took with trees of every observation
 DECIDE_LIMIT = 20e-6  # s, 99th percentile

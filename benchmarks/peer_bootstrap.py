@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from peer_tree import mid_points, peer_tree
 
 from banditree.environments import Episode
 from banditree.types import FloatArray
-from trees import mid_points, peer_tree
 
 FOLDS = 5
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from measuring import duration, in_new_process, multiple, progress, resident_bytes
 from numpy.typing import NDArray
 from peer_bootstrap import FOLDS, PeerBootstrap
 from report import aligned, verdict
@@ -24,7 +25,6 @@ from tasks import CLASSIFIED, KEYS, as_dicts, load, new_policy, origin
 
 import banditree as bt
 from banditree.environments import Classification, Episode, play
-from trees import duration, in_new_process, multiple, progress, resident_bytes
 
 HEURISTIC, BOOTSTRAP = "TreeHeuristic", "TreeBootstrap"
 HEURISTIC_LIMIT = 1.5  # s of CPU time for 10,000 steps

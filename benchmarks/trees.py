@@ -8,48 +8,28 @@ os.environ.update(
 )
 
 import argparse
-import ctypes
 import itertools
 import sys
-import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from data import N_FEATURES, Data, FloatArray, covertype
+from data import GROWTH, N_FEATURES, QUICK, Data, FloatArray, Plan, covertype
+from measuring import best_times, duration, in_new_process, multiple, progress
+from peer_tree import mid_points, peer_classifier, peer_tree
+from row_by_row import (
+    MAX_BINS,
+    Learning,
+    learn_all_the_way,
+    learn_rows,
+    narrowest_bytes,
+    slide_window,
+)
 
 import banditree as bt
 
-MAX_BINS = 255
 FOLDS = 10
 ENCODED = 8 * (N_FEATURES + 1)  # bytes of a row as the encoder hands it to the core, and its reward
-GROWTH = 10  # the larger number of rows is so many times the smaller
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How much is measured."""
-
-    rows: int = 20_000
-    repeats: int = 7
-    timed_alphas: int = 5
-    timed_folds: int = 2
-    warm_up: int = 300
-    learns: int = 2_000
-    shuffles: int = 3
-    predictions: int = 100_000
-    peer_predictions: int = 1_000
-
-    @property
-    def most_rows(self) -> int:
-        return GROWTH * self.rows + self.warm_up + self.learns
-
-
-QUICK = Plan(500, 2, 2, 1, 20, 100, 1, 1_000, 20)
 
 
 @dataclass(frozen=True)
@@ -64,76 +44,7 @@ class Line:
     met: bool | None = None
 
 
-@dataclass(frozen=True)
-class Learning:
-    """What it took to learn row by row; times in seconds, memory in bytes per row."""
-
-    means: list[float]  # of each shuffle of the data, or of each stretch of the way
-    medians: list[float]
-    longest: float
-    warm_up: float  # in all, the mean of the shuffles
-    held: float
-    rows: float  # the part of it that is the rows themselves
-    narrowest: float  # their size in the narrowest types that hold them
-    resident: float
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.means))
-
-
-# Measuring
-
-
-def best_times(repeats: int, *functions: Callable[[], Any]) -> list[float]:
-    """Return the shortest CPU time of each function.
-
-    They take turns, as the machine's speed varies; CPU time leaves out what else it runs.
-    """
-    times: list[list[float]] = [[] for _ in functions]
-    for _ in range(repeats):
-        for function, taken in zip(functions, times, strict=True):
-            start = time.process_time()
-            result = function()
-            taken.append(time.process_time() - start)
-            del result  # its release is not timed
-    return [min(taken) for taken in times]
-
-
-def resident_bytes() -> float:
-    """Return the memory of this process, where the system tells."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)  # freed memory does not count
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, AttributeError):
-        return float("nan")
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def progress(text: str) -> None:
-    print(f"... {text}", file=sys.stderr, flush=True)
-
-
-def in_new_process(function: Callable[..., Learning], *args: Any) -> Learning:
-    """Run in a new process, whose growth is due to the tree alone."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        return executor.submit(function, *args).result()
-
-
 # Fitting and pruning
-
-
-def peer_tree(**settings: Any) -> Any:
-    """Return a tree of scikit-learn, which the processes that learn row by row need not load."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    return DecisionTreeRegressor(random_state=0, **settings)
-
-
-def peer_classifier() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(random_state=0)
 
 
 def fits(data: Data, plan: Plan) -> tuple[list[Line], float]:
@@ -190,13 +101,6 @@ def pruning(data: Data, plan: Plan) -> tuple[list[Line], str]:
     ], note
 
 
-def mid_points(alphas: FloatArray) -> FloatArray:
-    """Return one alpha for each subtree of a path, without those that differ by rounding alone."""
-    alphas = np.maximum(alphas, 0)
-    alphas = alphas[np.diff(alphas, prepend=-1) > 1e-9 * alphas]
-    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
-
-
 def time_per_alpha(
     x: FloatArray, y: FloatArray, folds: Any, alphas: FloatArray, plan: Plan
 ) -> float:
@@ -238,100 +142,6 @@ def predicting(data: Data, plan: Plan) -> list[Line]:
 # Learning row by row
 
 
-def learn_rows(n_rows: int, plan: Plan) -> Learning:
-    """Load rows at once, then learn further ones singly; anew for each shuffle of the data."""
-    means, medians, warm_ups, longest = [], [], [], 0.0
-    memory = (0.0, 0.0, 0.0, 0.0)
-    for shuffle in range(plan.shuffles):
-        progress(f"learning at {n_rows:,} rows, shuffle {shuffle + 1} of {plan.shuffles}")
-        data = covertype(n_rows + plan.warm_up + plan.learns, shuffle)
-        before = resident_before(data)
-        tree = bt.IncrementalTree(max_bins=MAX_BINS)
-        tree.learn_many(data.contexts[:n_rows], data.rewards[:n_rows])
-        first, times = np.split(learn_singly(tree, data), [plan.warm_up])
-        warm_ups.append(float(first.sum()))
-        means.append(float(times.mean()))
-        medians.append(float(np.median(times)))
-        longest = max(longest, float(times.max()))
-        if shuffle == 0:
-            memory = bytes_per_row(tree, data, before)
-    return Learning(means, medians, longest, float(np.mean(warm_ups)), *memory)
-
-
-def learn_all_the_way(n_rows: int, plan: Plan) -> Learning:
-    """Learn singly from the smaller number of rows to the larger."""
-    data = covertype(n_rows)
-    before = resident_before(data)
-    tree = bt.IncrementalTree(max_bins=MAX_BINS)
-    tree.learn_many(data.contexts[: plan.rows], data.rewards[: plan.rows])
-    times = learn_singly(tree, data, report_every=plan.rows)
-    memory = bytes_per_row(tree, data, before)
-    stretches = times.reshape(-1, plan.rows)
-    means, medians = stretches.mean(axis=1).tolist(), np.median(stretches, axis=1).tolist()
-    return Learning(means, medians, float(times.max()), 0.0, *memory)
-
-
-def learn_singly(tree: bt.IncrementalTree, data: Data, report_every: int = 0) -> FloatArray:
-    """Learn the rows that the tree has not learned yet, and return the time of each."""
-    start = len(tree)
-    times = np.empty(len(data.rewards) - start)
-    for i, reward in enumerate(data.rewards[start:].tolist()):
-        context = data.contexts[start + i]
-        begun = time.process_time()
-        tree.learn(context, reward)
-        times[i] = time.process_time() - begun
-        if report_every and (i + 1) % report_every == 0:
-            mean = times[i + 1 - report_every : i + 1].mean()
-            progress(f"{start + i + 1:,} rows learned; mean of the last {duration(mean)}")
-    return times
-
-
-def slide_window(n_rows: int, plan: Plan) -> float:
-    """Return the mean time to learn a row and forget the oldest, in a window of so many rows."""
-    progress(f"learning and forgetting in a window of {n_rows:,} rows")
-    data = covertype(n_rows + plan.learns)
-    tree = bt.IncrementalTree(max_bins=MAX_BINS)
-    tree.learn_many(data.contexts[:n_rows], data.rewards[:n_rows])
-    begun = time.process_time()
-    for context, reward in zip(data.contexts[n_rows:], data.rewards[n_rows:].tolist(), strict=True):
-        tree.learn(context, reward)
-        tree.forget()
-    return (time.process_time() - begun) / plan.learns
-
-
-def resident_before(data: Data) -> float:
-    """Return the memory of this process once the code for learning has been loaded."""
-    tree = bt.IncrementalTree(max_bins=MAX_BINS)
-    tree.learn_many(data.contexts[:100], data.rewards[:100])
-    tree.learn(data.contexts[100], data.rewards[100])
-    del tree
-    return resident_bytes()
-
-
-def bytes_per_row(
-    tree: bt.IncrementalTree, data: Data, before: float
-) -> tuple[float, float, float, float]:
-    """Return what the tree holds, its rows, their narrowest size, and how the process has grown."""
-    resident = resident_bytes()
-    core = tree._core
-    in_all = (core.bytes, core.encoded_bytes, resident - before)
-    held, rows, grown_by = (n_bytes / len(tree) for n_bytes in in_all)
-    return held, rows, narrowest_bytes(data), grown_by
-
-
-def narrowest_bytes(data: Data) -> int:
-    """Return the size of a row and its reward, each whole-numbered column in its narrowest type."""
-    return sum(narrowest(column).itemsize for column in [*data.contexts.T, data.rewards])
-
-
-def narrowest(column: FloatArray) -> np.dtype[Any]:
-    for name in ("u1", "i1", "u2", "i2", "u4", "i4"):
-        limits = np.iinfo(name)
-        if limits.min <= column.min() and column.max() <= limits.max:
-            return np.dtype(name)
-    return column.dtype
-
-
 def learning(plan: Plan, refit: float, full: bool) -> list[Line]:
     """Return the lines, given the time of one fit of scikit-learn."""
     few, many = plan.rows, GROWTH * plan.rows
@@ -364,20 +174,8 @@ def learning(plan: Plan, refit: float, full: bool) -> list[Line]:
 # The table
 
 
-def duration(seconds: float) -> str:
-    units = ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (600.0, 1.0, "s"))
-    for limit, scale, unit in units:
-        if seconds < limit:
-            return f"{seconds * scale:.3g} {unit}"
-    return f"{seconds / 60:.0f} min"
-
-
 def size(n_bytes: float) -> str:
     return f"{n_bytes:.0f} B"
-
-
-def multiple(ratio: float) -> str:
-    return f"{ratio:,.0f}x" if ratio >= 100 else f"{ratio:.1f}x"
 
 
 def judged(line: Line, target: str, met: bool) -> Line:

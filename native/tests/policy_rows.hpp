@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,16 +14,11 @@
 #include "banditree/trees/cross_validation.hpp"
 #include "banditree/trees/incremental.hpp"
 #include "same_tree.hpp"
+#include "values.hpp"
 
 namespace policy_rows {
 
 using namespace banditree;
-
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-using Values = std::vector<double>;
-using Kinds = std::vector<Kind>;
 
 inline const Kinds kKinds{Kind::number, Kind::category, Kind::number};
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -8,16 +7,12 @@
 #include "banditree/bandit_forest/bandit_forest.hpp"
 #include "check.hpp"
 #include "naive_bandit_forest.hpp"
+#include "values.hpp"
 
 using namespace banditree;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-using Values = std::vector<double>;
-using Kinds = std::vector<Kind>;
 using Arms = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t kWarmUp = 100;

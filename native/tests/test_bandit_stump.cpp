@@ -1,23 +1,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "banditree/bandit_forest/bandit_stump.hpp"
 #include "banditree/bandit_forest/binarizer.hpp"
 #include "banditree/random/rng.hpp"
 #include "check.hpp"
+#include "values.hpp"
 
 using namespace banditree;
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-using Values = std::vector<double>;
-using Kinds = std::vector<Kind>;
 
 const std::vector<Bit> kTwoBits = {{0, 0.5, kInfinity}, {1, 0.5, kInfinity}};
 const std::vector<std::uint8_t> kTwoActive = {1, 1};

@@ -10,18 +10,16 @@
 #include "banditree/data/raw_column.hpp"
 #include "banditree/random/rng.hpp"
 #include "check.hpp"
+#include "values.hpp"
 
 using namespace banditree;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kHuge = std::numeric_limits<double>::max();
 constexpr double kTiny = std::numeric_limits<double>::denorm_min();
 
 using Codes = std::vector<std::uint32_t>;
-using Values = std::vector<double>;
 
 Codes codes_of(const Feature& feature, std::size_t n) {
     Codes codes;

@@ -9,12 +9,11 @@
 #include "banditree/laws/winning.hpp"
 #include "banditree/random/rng.hpp"
 #include "check.hpp"
+#include "values.hpp"
 
 using namespace banditree;
 
 namespace {
-
-using Values = std::vector<double>;
 
 double draw(const BetaLaw& law, Rng& rng) { return rng.beta(law.a, law.b); }
 double draw(const StudentLaw& law, Rng& rng) {

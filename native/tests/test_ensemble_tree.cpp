@@ -9,10 +9,9 @@
 
 #include "banditree/ensemble/shared_tree.hpp"
 #include "check.hpp"
-#include "policy_rows.hpp"
+#include "values.hpp"
 
 using namespace banditree;
-using policy_rows::kNan;
 
 namespace {
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -11,15 +10,11 @@
 #include "banditree/trees/incremental.hpp"
 #include "check.hpp"
 #include "same_tree.hpp"
+#include "values.hpp"
 
 using namespace banditree;
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-using Values = std::vector<double>;
-using Kinds = std::vector<Kind>;
 
 struct Settings {
     Growth growth;
@@ -136,25 +131,62 @@ double random_weight(Rng& rng, const Stream& stream) {
     }
 }
 
-void learn_one(Rng& rng, const Stream& stream, IncrementalTree& tree, Log& log) {
-    const Values context = random_context(rng, stream);
-    const double reward = random_reward(rng, stream, context);
-    const double weight = random_weight(rng, stream);
-    tree.learn(context, reward, weight);
-    log.add(context, reward, weight);
-}
+// A tree that learns row by row, and the log that the batch tree is grown on.
+struct Learner {
+    Settings settings;
+    IncrementalTree tree;
+    Log log;
+
+    explicit Learner(const Settings& given, const Kinds& kinds = {})
+        : settings(given), tree(given.growth, given.max_bins) {
+        tree.set_kinds(kinds);
+    }
+    void learn(const Values& context, double reward, double weight = 1) {
+        tree.learn(context, reward, weight);
+        log.add(context, reward, weight);
+    }
+    void learn_one(Rng& rng, const Stream& stream) {
+        const Values context = random_context(rng, stream);
+        const double reward = random_reward(rng, stream, context);
+        learn(context, reward, random_weight(rng, stream));
+    }
+    void learn_some(Rng& rng, const Stream& stream, int n_rows) {
+        for (int row = 0; row < n_rows; ++row) learn_one(rng, stream);
+    }
+    // Forgets the oldest row of positive weight, in the tree and in the log.
+    void forget_one() {
+        tree.forget();
+        const auto oldest =
+            std::find_if(log.w.begin(), log.w.end(), [](double w) { return w > 0; });
+        const auto gone = oldest - log.w.begin() + 1;
+        log.contexts.erase(log.contexts.begin(), log.contexts.begin() + gone);
+        log.y.erase(log.y.begin(), log.y.begin() + gone);
+        log.w.erase(log.w.begin(), log.w.begin() + gone);
+    }
+    Tree batch() const { return batch_tree(log, tree, settings); }
+    bool agrees() { return tree.n_rows() == 0 || same_tree(tree.as_tree(), batch()); }
+};
 
 // Returns false at the first row after which the two trees differ.
 bool agrees_on_stream(Rng& rng, const Stream& stream, const Settings& settings, int n_rows) {
-    IncrementalTree tree(settings.growth, settings.max_bins);
-    tree.set_kinds(stream.kinds);
-    Log log;
+    Learner learner(settings, stream.kinds);
     for (int row = 0; row < n_rows; ++row) {
-        learn_one(rng, stream, tree, log);
-        if (tree.n_rows() > 0 && !same_tree(tree.as_tree(), batch_tree(log, tree, settings)))
-            return false;
+        learner.learn_one(rng, stream);
+        if (!learner.agrees()) return false;
     }
     return true;
+}
+
+// check(rng, stream, learner) of learners that have learned 60 rows of streams of any kind.
+template <class Check>
+void with_learners(std::uint64_t seed, Check check) {
+    Rng rng(seed);
+    for (int round = 0; round < 60; ++round) {
+        const Stream stream = random_stream(rng);
+        Learner learner(random_settings(rng), stream.kinds);
+        learner.learn_some(rng, stream, 60);
+        check(rng, stream, learner);
+    }
 }
 
 void learn_in_chunks(Rng& rng, const Log& log, std::size_t columns, IncrementalTree& tree) {
@@ -220,17 +252,10 @@ TEST(streams_full_of_ties) {
 
 TEST(rewards_that_drift_towards_zero_and_past_it) {
     for (const std::uint32_t max_bins : {0u, 4u}) {
-        Settings settings;
-        settings.max_bins = max_bins;
-        IncrementalTree tree(settings.growth, max_bins);
-        tree.set_kinds({Kind::number});
-        Log log;
+        Learner learner({{}, max_bins}, {Kind::number});
         for (int row = 0; row < 120; ++row) {
-            const Values context{static_cast<double>(row * 37 % 50)};
-            const double reward = 100 - row + 0.25 * (row % 3);
-            tree.learn(context, reward, 1);
-            log.add(context, reward, 1);
-            CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+            learner.learn({static_cast<double>(row * 37 % 50)}, 100 - row + 0.25 * (row % 3));
+            CHECK(learner.agrees());
         }
     }
 }
@@ -238,67 +263,52 @@ TEST(rewards_that_drift_towards_zero_and_past_it) {
 TEST(a_leaf_that_becomes_large_enough_is_split) {
     // Two like rows, then another while the leaf is too small, then one more like the first.
     for (const std::uint32_t max_bins : {0u, 4u}) {
-        Settings settings{{4, 1}, max_bins};
-        IncrementalTree tree(settings.growth, max_bins);
-        tree.set_kinds({Kind::number});
-        Log log;
+        Learner learner({{4, 1}, max_bins}, {Kind::number});
         for (const auto& [value, reward] : {std::pair{0, 0}, {0, 1}, {1, 1}, {0, 0}, {0, 0}}) {
-            tree.learn(Values{double(value)}, reward, 1);
-            log.add({double(value)}, reward, 1);
-            CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+            learner.learn({double(value)}, reward);
+            CHECK(learner.agrees());
         }
-        CHECK(tree.as_tree().n_leaves() == 2);
+        CHECK(learner.tree.as_tree().n_leaves() == 2);
     }
 }
 
 TEST(a_large_leaf_whose_rows_differ_may_be_split_by_one_like_the_first) {
     // After every fourth row no split gains anything, so that the tree is a leaf.
     for (const std::uint32_t max_bins : {0u, 4u}) {
-        const Settings settings{{}, max_bins};
-        IncrementalTree tree(settings.growth, max_bins);
-        tree.set_kinds({Kind::number, Kind::number});
-        Log log;
+        Learner learner({{}, max_bins}, {Kind::number, Kind::number});
         for (int row = 0; row < 120; ++row) {
             const int left = row / 2 % 2, right = row % 2;
-            const Values context{double(left), double(right)};
-            tree.learn(context, left ^ right, 1);
-            log.add(context, left ^ right, 1);
-            CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+            learner.learn({double(left), double(right)}, left ^ right);
+            CHECK(learner.agrees());
         }
-        CHECK(tree.as_tree().n_leaves() == 1);
+        CHECK(learner.tree.as_tree().n_leaves() == 1);
     }
 }
 
 TEST(a_new_lowest_value_may_join_the_missing_ones) {
     // The best split is present against missing; then a lower value comes, with a reward like that
     // of the missing values.
-    const Settings settings;
-    IncrementalTree tree(settings.growth, settings.max_bins);
-    tree.set_kinds({Kind::number});
-    Log log;
+    Learner learner({}, {Kind::number});
     for (int row = 0; row < 200; ++row) {
         const bool missing = row % 2 == 0 || row == 199;
         const Values context{row == 199 ? -1 : missing ? kNan : row % 6};
-        tree.learn(context, missing ? 1 : 0, 1);
-        log.add(context, missing ? 1 : 0, 1);
-        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+        learner.learn(context, missing ? 1 : 0);
+        CHECK(learner.agrees());
     }
-    CHECK(tree.as_tree().nodes[0].threshold == 0 && tree.as_tree().nodes[0].missing_left);
+    const Tree tree = learner.tree.as_tree();
+    CHECK(tree.nodes[0].threshold == 0 && tree.nodes[0].missing_left);
 }
 
 TEST(features_may_come_late) {
     Rng rng(24);
     for (int round = 0; round < 60; ++round) {
-        const Settings settings = random_settings(rng);
+        Learner learner(random_settings(rng));
         Stream stream = random_stream(rng);
-        IncrementalTree tree(settings.growth, settings.max_bins);
-        Log log;
         for (int stage = 0; stage < 4; ++stage) {
-            tree.set_kinds(stream.kinds);
+            learner.tree.set_kinds(stream.kinds);
             for (int row = 0; row < 15; ++row) {
-                learn_one(rng, stream, tree, log);
-                if (tree.n_rows() == 0) continue;
-                CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+                learner.learn_one(rng, stream);
+                CHECK(learner.agrees());
             }
             stream.kinds.push_back(rng.integer(2) == 0 ? Kind::category : Kind::number);
         }
@@ -307,17 +317,12 @@ TEST(features_may_come_late) {
 
 TEST(a_feature_without_values_may_become_a_category) {
     for (const std::uint32_t max_bins : {0u, 3u}) {
-        Settings settings;
-        settings.max_bins = max_bins;
-        IncrementalTree tree(settings.growth, max_bins);
-        Log log;
+        Learner learner(Settings{{}, max_bins});
         for (int row = 0; row < 80; ++row) {
-            tree.set_kinds({Kind::number, row < 40 ? Kind::number : Kind::category});
+            learner.tree.set_kinds({Kind::number, row < 40 ? Kind::number : Kind::category});
             const double category = row < 40 ? kNan : row % 4;
-            const Values context{static_cast<double>(row % 7), category};
-            tree.learn(context, row % 4 == 1 ? 1 : row % 7 / 8.0, 1);
-            log.add(context, row % 4 == 1 ? 1 : row % 7 / 8.0, 1);
-            CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+            learner.learn({double(row % 7), category}, row % 4 == 1 ? 1 : row % 7 / 8.0);
+            CHECK(learner.agrees());
         }
     }
 }
@@ -327,13 +332,12 @@ TEST(learning_many_is_learning_each) {
     for (int round = 0; round < 60; ++round) {
         const Stream stream = random_stream(rng);
         const Settings settings = random_settings(rng);
-        IncrementalTree each(settings.growth, settings.max_bins);
+        Learner learner(settings, stream.kinds);
+        learner.learn_some(rng, stream, 150);
+        IncrementalTree& each = learner.tree;
         IncrementalTree many(settings.growth, settings.max_bins);
-        each.set_kinds(stream.kinds);
         many.set_kinds(stream.kinds);
-        Log log;
-        for (int row = 0; row < 150; ++row) learn_one(rng, stream, each, log);
-        learn_in_chunks(rng, log, stream.kinds.size(), many);
+        learn_in_chunks(rng, learner.log, stream.kinds.size(), many);
         CHECK(each.n_rows() == many.n_rows());
         CHECK(each.rows().edges() == many.rows().edges());
         CHECK(same_tree(each.as_tree(), many.as_tree()));
@@ -350,36 +354,22 @@ TEST(learning_many_without_weights) {
 }
 
 TEST(predictions_are_those_of_the_tree_it_is) {
-    Rng rng(26);
-    for (int round = 0; round < 60; ++round) {
-        const Stream stream = random_stream(rng);
-        const Settings settings = random_settings(rng);
-        IncrementalTree tree(settings.growth, settings.max_bins);
-        tree.set_kinds(stream.kinds);
-        Log log;
-        for (int row = 0; row < 60; ++row) learn_one(rng, stream, tree, log);
-        const Tree now = tree.as_tree();
+    with_learners(26, [](Rng& rng, const Stream& stream, Learner& learner) {
+        const Tree now = learner.tree.as_tree();
         for (int i = 0; i < 40; ++i) {
             Values context = random_context(rng, stream);
             if (i % 4 == 0) context[rng.integer(context.size())] = 1e15;  // a category never seen
-            CHECK(close(tree.predict(context.data()), now.leaf_of(context.data()).mean));
+            CHECK(close(learner.tree.predict(context.data()), now.leaf_of(context.data()).mean));
         }
-    }
+    });
 }
 
 TEST(its_data_set_grows_the_same_tree) {
-    Rng rng(27);
-    for (int round = 0; round < 60; ++round) {
-        const Stream stream = random_stream(rng);
-        const Settings settings = random_settings(rng);
-        IncrementalTree tree(settings.growth, settings.max_bins);
-        tree.set_kinds(stream.kinds);
-        Log log;
-        for (int row = 0; row < 60; ++row) learn_one(rng, stream, tree, log);
-        const Dataset data = tree.rows().snapshot();
+    with_learners(27, [](Rng&, const Stream&, Learner& learner) {
+        const Dataset data = learner.tree.rows().snapshot();
         const Sample all = Sample::of(data, std::span<const double>());
-        CHECK(same_tree(tree.as_tree(), grow(data, all, settings.growth).tree));
-    }
+        CHECK(same_tree(learner.tree.as_tree(), grow(data, all, learner.settings.growth).tree));
+    });
 }
 
 // ---- rows, bins, kinds ----
@@ -462,23 +452,18 @@ TEST(pending_parts_are_grown_when_they_are_reached) {
     // Large nodes, so that parts stay pending; the tree is only ever asked for predictions.
     Rng rng(77);
     for (const std::uint32_t max_bins : {0u, 16u}) {
-        const Settings settings{{}, max_bins};
-        IncrementalTree tree(settings.growth, max_bins);
-        tree.set_kinds({Kind::number, Kind::number});
-        Log log;
+        Learner learner({{}, max_bins}, {Kind::number, Kind::number});
         for (int row = 0; row < 900; ++row) {
             const Values context{double(rng.integer(40)), double(rng.integer(40))};
-            const double reward = rng.uniform() < (context[0] < 20 ? 0.3 : 0.6);
-            tree.learn(context, reward, 1);
-            log.add(context, reward, 1);
+            learner.learn(context, rng.uniform() < (context[0] < 20 ? 0.3 : 0.6));
             if (row % 90 != 0) continue;
-            const Tree batch = batch_tree(log, tree, settings);
+            const Tree batch = learner.batch();
             for (int i = 0; i < 20; ++i) {
                 const Values other{double(rng.integer(40)), double(rng.integer(40))};
-                CHECK(tree.predict(other.data()) == batch.leaf_of(other.data()).mean);
+                CHECK(learner.tree.predict(other.data()) == batch.leaf_of(other.data()).mean);
             }
         }
-        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+        CHECK(learner.agrees());
     }
 }
 
@@ -522,52 +507,40 @@ TEST(a_deep_chain_can_still_learn) {
 }
 
 TEST(rewards_that_grow_geometrically_give_the_batch_tree) {
-    const Settings settings;
-    IncrementalTree tree(settings.growth, 0);
-    tree.set_kinds({Kind::number});
-    Log log;
+    Learner learner({}, {Kind::number});
     double reward = 1;
     for (int row = 0; row < 60; ++row, reward *= 3) {
-        tree.learn(Values{static_cast<double>(row)}, reward, 1);
-        log.add({static_cast<double>(row)}, reward, 1);
-        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, settings)));
+        learner.learn({static_cast<double>(row)}, reward);
+        CHECK(learner.agrees());
     }
-    CHECK(tree.as_tree().depth() >= 24);
+    CHECK(learner.tree.as_tree().depth() >= 24);
 }
 
 // ---- forgetting ----
 
 namespace {
 
-// Forgets the oldest row of positive weight, in the tree and in the log.
-void forget_one(IncrementalTree& tree, Log& log) {
-    tree.forget();
-    const auto oldest = std::find_if(log.w.begin(), log.w.end(), [](double w) { return w > 0; });
-    const auto gone = oldest - log.w.begin() + 1;
-    log.contexts.erase(log.contexts.begin(), log.contexts.begin() + gone);
-    log.y.erase(log.y.begin(), log.y.begin() + gone);
-    log.w.erase(log.w.begin(), log.w.begin() + gone);
+Settings random_settings_of_either_gain(Rng& rng) {
+    Settings settings = random_settings(rng);
+    settings.growth.adjusts_categories = rng.integer(2) == 0;
+    return settings;
 }
 
 bool agrees_while_forgetting(Rng& rng, const Stream& stream, const Settings& settings,
                              std::size_t window, int n_rows) {
-    IncrementalTree tree(settings.growth, settings.max_bins);
-    tree.set_kinds(stream.kinds);
-    Log log;
-    const auto agrees = [&] {
-        return tree.n_rows() == 0 || same_tree(tree.as_tree(), batch_tree(log, tree, settings));
-    };
+    Learner learner(settings, stream.kinds);
+    const auto n_left = [&] { return learner.tree.n_rows(); };
     for (int row = 0; row < n_rows; ++row) {
-        learn_one(rng, stream, tree, log);
-        if (!agrees()) return false;
-        while (tree.n_rows() > window || (tree.n_rows() > 0 && rng.integer(5) == 0)) {
-            forget_one(tree, log);
-            if (!agrees()) return false;
+        learner.learn_one(rng, stream);
+        if (!learner.agrees()) return false;
+        while (n_left() > window || (n_left() > 0 && rng.integer(5) == 0)) {
+            learner.forget_one();
+            if (!learner.agrees()) return false;
         }
     }
-    while (tree.n_rows() > 0) {
-        forget_one(tree, log);
-        if (!agrees()) return false;
+    while (n_left() > 0) {
+        learner.forget_one();
+        if (!learner.agrees()) return false;
     }
     return true;
 }
@@ -578,8 +551,7 @@ TEST(forgetting_gives_the_batch_tree_on_what_remains) {
     Rng rng(61);
     for (int round = 0; round < 250; ++round) {
         const Stream stream = random_stream(rng);
-        Settings settings = random_settings(rng);
-        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        const Settings settings = random_settings_of_either_gain(rng);
         CHECK(agrees_while_forgetting(rng, stream, settings, 3 + rng.integer(40), 60));
     }
 }
@@ -588,8 +560,7 @@ TEST(forgetting_in_windows_whose_nodes_are_watched) {
     Rng rng(62);
     for (int round = 0; round < 16; ++round) {
         const Stream stream = random_stream(rng);
-        Settings settings = random_settings(rng);
-        settings.growth.adjusts_categories = rng.integer(2) == 0;
+        Settings settings = random_settings_of_either_gain(rng);
         if (round % 2 == 0) settings.max_bins = 6;  // so that there are histograms
         CHECK(agrees_while_forgetting(rng, stream, settings, 150 + rng.integer(150), 500));
     }
@@ -612,17 +583,11 @@ TEST(forgetting_where_values_are_rare) {
 
 TEST(the_offset_follows_the_rewards_that_remain) {
     for (const double first : {0.1, -3.0}) {
-        IncrementalTree tree(Growth{}, 0);
-        tree.set_kinds({Kind::number});
-        Log log;
-        for (int row = 0; row < 12; ++row) {
-            const Values context{static_cast<double>(row % 4)};
-            const double reward = row == 0 ? first : 1e9 + row % 4;
-            tree.learn(context, reward, 1);
-            log.add(context, reward, 1);
-        }
-        forget_one(tree, log);
-        CHECK(same_tree(tree.as_tree(), batch_tree(log, tree, {})));
-        CHECK(tree.as_tree().n_leaves() == 4);
+        Learner learner({}, {Kind::number});
+        for (int row = 0; row < 12; ++row)
+            learner.learn({static_cast<double>(row % 4)}, row == 0 ? first : 1e9 + row % 4);
+        learner.forget_one();
+        CHECK(learner.agrees());
+        CHECK(learner.tree.as_tree().n_leaves() == 4);
     }
 }

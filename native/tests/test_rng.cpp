@@ -11,6 +11,7 @@
 #include "banditree/random/elementary.hpp"
 #include "banditree/random/rng.hpp"
 #include "check.hpp"
+#include "values.hpp"
 
 using banditree::portable_exp;
 using banditree::portable_log;
@@ -19,8 +20,6 @@ using banditree::SplitMix64;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSmallestNormal = std::numeric_limits<double>::min();
 constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 constexpr double kLargest = std::numeric_limits<double>::max();

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -10,15 +9,12 @@
 #include "banditree/trees/grow.hpp"
 #include "check.hpp"
 #include "same_tree.hpp"
+#include "values.hpp"
 
 using namespace banditree;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-using Values = std::vector<double>;
 using Codes = std::vector<std::uint32_t>;
 
 // Rows, and how to grow a tree on them.

@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -11,15 +10,13 @@
 #include "banditree/laws/winning.hpp"
 #include "banditree/random/rng.hpp"
 #include "check.hpp"
+#include "values.hpp"
 
 using banditree::BetaLaw;
 using banditree::Rng;
 using banditree::StudentLaw;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Sets = std::vector<std::vector<double>>;
 

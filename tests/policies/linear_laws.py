@@ -13,6 +13,8 @@ import pytest
 import banditree as bt
 from policies.linear_streams import Observation
 
+ARMS = ["a", "b"]
+
 
 def assert_same_state(first: Any, second: Any) -> None:
     arrays, others = first._state(), second._state()
@@ -70,3 +72,31 @@ def assert_a_missing_row_does_no_harm(policy: Any) -> None:
     wins = [policy.decide(row) == "a" for row in rows]
     assert np.mean(wins == (rows[:, 0] > 0)) > 0.9
     assert policy.decide([np.nan] * 3) in ["a", "b"]
+
+
+def assert_a_constant_feature_changes_nothing(
+    with_it: Any, without: Any, stream: Iterable[Observation], **tolerance: float
+) -> None:
+    for context, arm, reward in stream:
+        known = "b" if arm == "c" else arm
+        with_it.learn({**context, "planet": "Earth", "g": 9.81}, known, reward)
+        without.learn(context, known, reward)
+        wide = with_it.expected_rewards({**context, "planet": "Mars", "g": 3.7})
+        assert wide == pytest.approx(without.expected_rewards(context), **tolerance)
+
+
+def assert_extreme_numbers_leave_finite_bounds(policy: Any, rewards: list[float]) -> None:
+    values = [0.0, 1e308, -1e308, 1e-300, 5e-324, 1.0, -3.0] * 6
+    for i, (value, reward) in enumerate(zip(values, rewards, strict=True)):
+        policy.learn({"x": value, "y": float(i % 3)}, ARMS[i % 2], reward)
+        for known in policy.explain({"x": values[-1 - i], "y": 1e300}).values():
+            assert known.n == 0 or np.isfinite([known.mean, *known.interval]).all()
+
+
+def assert_untried_arms_come_first(policy: Any) -> None:
+    """Add arms to a policy of the arm a alone, and let it try one of them."""
+    policy.add_arm("b")
+    policy.add_arm("c")
+    assert policy.propensities([3.0]) == {"a": 0, "b": 0.5, "c": 0.5}
+    assert policy.decide([3.0], arms=["a", "b"]) == "b"
+    policy.learn([3.0], "b", 0)

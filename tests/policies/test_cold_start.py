@@ -70,13 +70,19 @@ def test_untried_arms_come_first_in_random_order(make: Make, cold_start: str) ->
     assert set(policy.decide_many([{"x": 1}] * 50, arms=["tennis", "chess"])) == {"chess"}
 
 
-@BOTH
-def test_an_arm_is_offered_until_its_first_success(make: Make) -> None:
-    policy = make(["golf", "tennis"], cold_start="until_success", patience=1_000)
+def fail_until_success(make: Make, times: int, patience: int) -> Any:
+    """Return a policy that has offered tennis, which failed, so many times; golf has paid."""
+    policy = make(["golf", "tennis"], cold_start="until_success", patience=patience)
     teach(policy, "golf", 1)
-    for _ in range(30):
+    for _ in range(times):
         assert set(decisions(policy, 20)) == {"tennis"}
         teach(policy, "tennis", 0)
+    return policy
+
+
+@BOTH
+def test_an_arm_is_offered_until_its_first_success(make: Make) -> None:
+    policy = fail_until_success(make, 30, patience=1_000)
     teach(policy, "tennis", 1)
     # 1 of 1 against 1 of 31: now the resamples decide.
     expected = dict(zip(policy.arms, binomial_wins([(1, 0), (1, 30)]), strict=True))
@@ -86,11 +92,7 @@ def test_an_arm_is_offered_until_its_first_success(make: Make) -> None:
 
 @BOTH
 def test_an_arm_is_given_up_after_so_many_failures(make: Make) -> None:
-    policy = make(["golf", "tennis"], cold_start="until_success", patience=4)
-    teach(policy, "golf", 1)
-    for _ in range(4):
-        assert set(decisions(policy, 20)) == {"tennis"}
-        teach(policy, "tennis", 0)
+    policy = fail_until_success(make, 4, patience=4)
     assert set(decisions(policy)) == {"golf"}
     teach(policy, "golf", 0)  # golf may resample to 0 of 2, and then ties with tennis
     expected = dict(zip(policy.arms, binomial_wins([(1, 1), (0, 4)]), strict=True))

@@ -11,19 +11,13 @@ from hypothesis import strategies as st
 
 import banditree as bt
 from banditree.policies.lin_ucb import LinUCB
-from banditree.policies.linear.penalty import GRID
-from policies.linear_laws import (
-    assert_a_missing_row_does_no_harm,
-    assert_goes_on_when_loaded,
-    assert_learns,
-    assert_same_state,
-)
+from policies import linear_laws
+from policies.linear_laws import ARMS
+from policies.linear_referee import Referee
 from policies.linear_streams import (
     CONTEXTS,
-    NaiveDesign,
     Row,
     long_stream,
-    naive_errors,
     penalty_vector,
     streams,
 )
@@ -31,63 +25,41 @@ from policies.linear_streams import (
 # Streams here decide for features that come later, which is said once per policy.
 pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")
 
-ARMS = ["a", "b"]
-
 
 def ridge(x: np.ndarray, r: np.ndarray, amount: float) -> np.ndarray:
     return np.linalg.solve(x.T @ x + np.diag(penalty_vector(amount, x.shape[1])), x.T @ r)
 
 
-def squared_error(x: np.ndarray, r: np.ndarray, theta: np.ndarray) -> float:
-    return float(((r - x @ theta) ** 2).sum())
-
-
-class Referee:
+class LinReferee(Referee):
     """The log of a policy, and what LinUCB must make of it."""
 
-    def __init__(self, policy: LinUCB) -> None:
-        self.policy, self.design = policy, NaiveDesign()
-        self.logs: dict[str, list[tuple[Row, float]]] = {arm: [] for arm in "abc"}
-        self.due = dict.fromkeys("abc", 10)
-        self.centre = 0.0
+    centre = 0.0
 
-    def learn(self, context: Row, arm: str, reward: float) -> None:
-        if arm not in self.policy.arms:
-            self.policy.add_arm(arm)
-        due = self.policy._design.due
-        self.policy.learn(context, arm, reward)
-        # Whenever the scale is renewed, so is the time of the next renewal.
-        renewed = self.policy._design.due != due
-        self.design.learn(context, renewed)
-        self.logs[arm].append((self.design.known(context), reward))
-        if renewed and self.policy.reward == "continuous":
+    def renewed(self) -> None:
+        if self.policy.reward == "continuous":
             self.centre = float(np.mean([r for log in self.logs.values() for _, r in log]))
-        if self.policy.regularization == "cv":
-            self._check_penalty(arm)
 
     def penalty(self, arm: str) -> float:
         return float(self.policy._ridge.penalty["abc".index(arm)])
 
-    def _rows(self, arm: str) -> tuple[np.ndarray, np.ndarray]:
-        contexts, rewards = zip(*self.logs[arm], strict=True)
-        return self.design.matrix(list(contexts)), np.array(rewards) - self.centre
+    def rows(self, arm: str) -> tuple[np.ndarray, np.ndarray]:
+        x, r = super().rows(arm)
+        return x, r - self.centre
 
-    def _check_penalty(self, arm: str) -> None:
-        n = len(self.logs[arm])
-        if n < 10:
-            assert self.penalty(arm) == 1
-        elif n >= self.due[arm]:
-            self.due[arm] = math.ceil(1.25 * n)
-            x, r = self._rows(arm)
-            errors = naive_errors(ridge, squared_error, x, r)
-            chosen = errors[GRID.tolist().index(self.penalty(arm))]
-            assert chosen <= min(errors) + 1e-6 * squared_error(x, r, np.zeros(x.shape[1]))
+    def solve(self, x: np.ndarray, r: np.ndarray, amount: float) -> np.ndarray:
+        return ridge(x, r, amount)
+
+    def error(self, x: np.ndarray, r: np.ndarray, theta: np.ndarray) -> float:
+        return float(((r - x @ theta) ** 2).sum())
+
+    def slack(self, x: np.ndarray, r: np.ndarray) -> float:
+        return 1e-6 * float((r**2).sum())
 
     def bounds(self, context: Row, arm: str) -> tuple[float, float]:
         """Return estimate and width."""
         if not self.logs[arm]:
             return math.nan, math.inf
-        x, r = self._rows(arm)
+        x, r = self.rows(arm)
         new = self.design.matrix([context])[0]
         penalties = penalty_vector(self.penalty(arm), len(new))
         # As least squares with a row per penalty: squaring the design would lose half the digits.
@@ -122,7 +94,7 @@ def test_closed_form_after_every_observation(regularization, data):
     reward = data.draw(st.sampled_from(["binary", "continuous"]))
     stream = data.draw(streams(binary=reward == "binary"))
     other = data.draw(CONTEXTS)
-    referee = Referee(LinUCB(ARMS, alpha=0.7, regularization=regularization, reward=reward))
+    referee = LinReferee(LinUCB(ARMS, alpha=0.7, regularization=regularization, reward=reward))
     for observation in stream:
         referee.learn(*observation)
         referee.compare(observation[0])
@@ -133,7 +105,7 @@ def test_closed_form_after_every_observation(regularization, data):
 def test_closed_form_of_a_long_stream(binary):
     """Penalties and scale change many times, and stay for long times in between."""
     policy = LinUCB(ARMS, reward="binary" if binary else "continuous")
-    referee = Referee(policy)
+    referee = LinReferee(policy)
     for i, observation in enumerate(long_stream(3, 400, binary=binary)):
         referee.learn(*observation)
         if i % 7 == 0:
@@ -144,7 +116,7 @@ def test_closed_form_of_a_long_stream(binary):
 
 def test_the_arm_of_the_largest_bound_is_taken():
     policy = LinUCB(ARMS, alpha=0.5, seed=1)
-    referee = Referee(policy)
+    referee = LinReferee(policy)
     for observation in long_stream(4, 60):
         referee.learn(*observation)
         bounds = {arm: sum(referee.bounds(observation[0], arm)) for arm in policy.arms}
@@ -186,26 +158,20 @@ def test_what_all_continuous_rewards_have_in_common_does_not_matter():
 
 
 def test_a_missing_row_does_no_harm():
-    assert_a_missing_row_does_no_harm(LinUCB(ARMS, alpha=0.1, seed=1))
+    linear_laws.assert_a_missing_row_does_no_harm(LinUCB(ARMS, alpha=0.1, seed=1))
 
 
 def test_a_constant_feature_changes_nothing():
-    with_it, without = LinUCB(ARMS), LinUCB(ARMS)
-    for context, arm, reward in long_stream(8, 100):
-        known = "b" if arm == "c" else arm
-        with_it.learn({**context, "planet": "Earth", "g": 9.81}, known, reward)
-        without.learn(context, known, reward)
-        wide = with_it.expected_rewards({**context, "planet": "Mars", "g": 3.7})
-        assert wide == pytest.approx(without.expected_rewards(context))
+    linear_laws.assert_a_constant_feature_changes_nothing(
+        LinUCB(ARMS), LinUCB(ARMS), long_stream(8, 100)
+    )
 
 
 def test_extreme_numbers_leave_finite_bounds():
     policy = LinUCB(ARMS, reward="continuous")
-    values = [0.0, 1e308, -1e308, 1e-300, 5e-324, 1.0, -3.0] * 6
-    for i, value in enumerate(values):
-        policy.learn({"x": value, "y": float(i % 3)}, ARMS[i % 2], 1e30 * (i % 4 - 2) / 2)
-        for known in policy.explain({"x": values[-1 - i], "y": 1e300}).values():
-            assert known.n == 0 or np.isfinite([known.mean, *known.interval]).all()
+    linear_laws.assert_extreme_numbers_leave_finite_bounds(
+        policy, [1e30 * (i % 4 - 2) / 2 for i in range(42)]
+    )
 
 
 def test_a_tiny_penalty():
@@ -225,11 +191,7 @@ def test_untried_arms_come_first(alpha):
     policy = LinUCB(["a"], alpha=alpha, reward="continuous", seed=2)
     for i in range(20):
         policy.learn([float(i)], "a", 1e6)
-    policy.add_arm("b")
-    policy.add_arm("c")
-    assert policy.propensities([3.0]) == {"a": 0, "b": 0.5, "c": 0.5}
-    assert policy.decide([3.0], arms=["a", "b"]) == "b"
-    policy.learn([3.0], "b", 0)
+    linear_laws.assert_untried_arms_come_first(policy)
     policy.learn([3.0], "c", 0)
     assert policy.decide([3.0]) == "a"
 
@@ -241,7 +203,7 @@ def test_untried_arms_come_first(alpha):
 def test_a_loaded_policy_goes_on_as_the_saved_one(tmp_path, reward):
     policy = LinUCB(ARMS, alpha=0.2, reward=reward, seed=3)
     stream = long_stream(9, 150, binary=reward == "binary")
-    assert_goes_on_when_loaded(policy, stream, tmp_path / "policy.bt")
+    linear_laws.assert_goes_on_when_loaded(policy, stream, tmp_path / "policy.bt")
 
 
 @settings(max_examples=30)
@@ -251,7 +213,7 @@ def test_many_at_once_give_the_same_state(stream):
     for observation in stream:
         one.learn(*observation)
     many.learn_many(*map(list, zip(*stream, strict=True)))
-    assert_same_state(one, many)
+    linear_laws.assert_same_state(one, many)
 
 
 def regret(n_values: int | None, alpha: float, seed: int) -> float:
@@ -291,7 +253,7 @@ def test_a_category_of_many_values_is_learned():
 
 
 def test_it_learns():
-    assert_learns(LinUCB(["a", "b", "c"], alpha=0.3, seed=1))
+    linear_laws.assert_learns(LinUCB(["a", "b", "c"], alpha=0.3, seed=1))
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,12 @@ from sklearn.linear_model import LogisticRegression
 
 import banditree as bt
 from banditree.policies.linear.logistic import Logistic, deviances, sigmoid
-from banditree.policies.linear.penalty import GRID
 from banditree.policies.logistic_ucb import LogisticUCB
-from policies.linear_laws import (
-    assert_a_missing_row_does_no_harm,
-    assert_goes_on_when_loaded,
-    assert_learns,
-    assert_same_state,
-)
+from policies import linear_laws
+from policies.linear_laws import ARMS
+from policies.linear_referee import Referee
 from policies.linear_streams import (
     CONTEXTS,
-    NaiveDesign,
     Row,
     by_key,
     long_stream,
@@ -34,8 +29,6 @@ from policies.linear_streams import (
 
 # Streams here decide for features that come later, which is said once per policy.
 pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")
-
-ARMS = ["a", "b"]
 
 
 def solve(x: np.ndarray, r: np.ndarray, amount: float) -> np.ndarray:
@@ -71,47 +64,25 @@ def deviance(x: np.ndarray, r: np.ndarray, theta: np.ndarray) -> float:
     return float((np.logaddexp(0, margins) - r * margins).sum())
 
 
-class Referee:
+class LogisticReferee(Referee):
     """The log of a policy, and what LogisticUCB must make of it."""
-
-    def __init__(self, policy: LogisticUCB) -> None:
-        self.policy, self.design = policy, NaiveDesign()
-        self.logs: dict[str, list[tuple[Row, float]]] = {arm: [] for arm in "abc"}
-        self.due = dict.fromkeys("abc", 10)
-
-    def learn(self, context: Row, arm: str, reward: float) -> None:
-        if arm not in self.policy.arms:
-            self.policy.add_arm(arm)
-        due = self.policy._design.due
-        self.policy.learn(context, arm, reward)
-        # Whenever the scale is renewed, so is the time of the next renewal.
-        self.design.learn(context, self.policy._design.due != due)
-        self.logs[arm].append((self.design.known(context), reward))
-        if self.policy.regularization == "cv":
-            self._check_penalty(arm)
 
     def penalty(self, arm: str) -> float:
         return self.policy._models["abc".index(arm)].fit.penalty
 
-    def _rows(self, arm: str) -> tuple[np.ndarray, np.ndarray]:
-        contexts, rewards = zip(*self.logs[arm], strict=True)
-        return self.design.matrix(list(contexts)), np.array(rewards)
+    def solve(self, x: np.ndarray, r: np.ndarray, amount: float) -> np.ndarray:
+        return solve(x, r, amount)
 
-    def _check_penalty(self, arm: str) -> None:
-        n = len(self.logs[arm])
-        if n < 10:
-            assert self.penalty(arm) == 1
-        elif n >= self.due[arm]:
-            self.due[arm] = math.ceil(1.25 * n)
-            errors = naive_errors(solve, deviance, *self._rows(arm))
-            chosen = errors[GRID.tolist().index(self.penalty(arm))]
-            # Only penalties that are as good as equal may be taken for each other.
-            assert chosen <= min(errors) + 1e-3
+    def error(self, x: np.ndarray, r: np.ndarray, theta: np.ndarray) -> float:
+        return deviance(x, r, theta)
+
+    def slack(self, x: np.ndarray, r: np.ndarray) -> float:
+        return 1e-3  # only penalties that are as good as equal may be taken for each other
 
     def compare_thetas(self) -> None:
         for index, arm in enumerate(self.policy.arms):
             if self.logs[str(arm)]:
-                x, r = self._rows(str(arm))
+                x, r = self.rows(str(arm))
                 theta = solve(x, r, self.penalty(str(arm)))
                 keys = self.design.row(self.design.log[0])
                 found = by_key(self.policy._design, self.policy._encoder, self.policy._theta[index])
@@ -124,7 +95,7 @@ class Referee:
         """Return estimate and width, as the supplement of the paper defines them."""
         if not self.logs[arm]:
             return math.nan, math.inf
-        x, r = self._rows(arm)
+        x, r = self.rows(arm)
         new = self.design.matrix([context])[0]
         s = max(len(r), 2)
         policy = self.policy
@@ -155,7 +126,7 @@ class Referee:
 def test_the_solution_after_every_observation(regularization, data):
     stream, other = data.draw(streams(max_size=20)), data.draw(CONTEXTS)
     policy = LogisticUCB(ARMS, alpha=0.1, regularization=regularization, horizon=500, delta=0.1)
-    referee = Referee(policy)
+    referee = LogisticReferee(policy)
     for observation in stream:
         referee.learn(*observation)
         referee.compare_thetas()
@@ -165,7 +136,7 @@ def test_the_solution_after_every_observation(regularization, data):
 
 def test_a_penalty_above_one_in_an_arm_that_is_tried_after_a_number_began_to_vary():
     """X begins with 1 there, not with the penalty, which is for bits."""
-    referee = Referee(LogisticUCB(ARMS, regularization=20.0))
+    referee = LogisticReferee(LogisticUCB(ARMS, regularization=20.0))
     for pay in (0.0, 0.0, 0.0, 0.0, 0.125):
         referee.learn({"pay": pay}, "a", 0.0)
     # The scale is not renewed by this observation.
@@ -175,7 +146,7 @@ def test_a_penalty_above_one_in_an_arm_that_is_tried_after_a_number_began_to_var
 
 def test_the_solution_in_a_long_stream():
     """Penalties and scale change many times, and stay for long times in between."""
-    referee = Referee(LogisticUCB(ARMS))
+    referee = LogisticReferee(LogisticUCB(ARMS))
     for i, observation in enumerate(long_stream(3, 250)):
         referee.learn(*observation)
         if i < 40 or i % 5 == 0:
@@ -187,7 +158,7 @@ def test_the_solution_in_a_long_stream():
 
 def test_an_arm_that_is_tried_late():
     """Rows have grown long by then, and the scale is not renewed."""
-    referee = Referee(LogisticUCB(ARMS))
+    referee = LogisticReferee(LogisticUCB(ARMS))
     random = np.random.default_rng(6)
     for i in range(31):
         context = {f"f{j}": float(value) for j, value in enumerate(random.normal(size=12))}
@@ -245,7 +216,7 @@ def test_cross_validation(n):
 
 def test_the_arm_of_the_largest_bound_is_taken():
     policy = LogisticUCB(["a", "b", "c"], alpha=0.01, seed=1)
-    referee = Referee(policy)
+    referee = LogisticReferee(policy)
     for i, observation in enumerate(long_stream(5, 60)):
         referee.learn(*observation)
         if i > 40:
@@ -261,26 +232,17 @@ def test_the_arm_of_the_largest_bound_is_taken():
 
 
 def test_a_missing_row_does_no_harm():
-    assert_a_missing_row_does_no_harm(LogisticUCB(ARMS, alpha=0.001, seed=1))
+    linear_laws.assert_a_missing_row_does_no_harm(LogisticUCB(ARMS, alpha=0.001, seed=1))
 
 
 def test_a_constant_feature_changes_nothing():
-    with_it, without = LogisticUCB(ARMS), LogisticUCB(ARMS)
-    for context, arm, reward in long_stream(8, 80):
-        known = "b" if arm == "c" else arm
-        with_it.learn({**context, "planet": "Earth", "g": 9.81}, known, reward)
-        without.learn(context, known, reward)
-        wide = with_it.expected_rewards({**context, "planet": "Mars", "g": 3.7})
-        assert wide == pytest.approx(without.expected_rewards(context), abs=1e-4)
+    policies = LogisticUCB(ARMS), LogisticUCB(ARMS)
+    linear_laws.assert_a_constant_feature_changes_nothing(*policies, long_stream(8, 80), abs=1e-4)
 
 
 def test_extreme_numbers_leave_finite_bounds():
-    policy = LogisticUCB(ARMS)
-    values = [0.0, 1e308, -1e308, 1e-300, 5e-324, 1.0, -3.0] * 6
-    for i, value in enumerate(values):
-        policy.learn({"x": value, "y": float(i % 3)}, ARMS[i % 2], (i % 4) / 3)
-        for known in policy.explain({"x": values[-1 - i], "y": 1e300}).values():
-            assert known.n == 0 or np.isfinite(known.mean)
+    rewards = [(i % 4) / 3 for i in range(42)]
+    linear_laws.assert_extreme_numbers_leave_finite_bounds(LogisticUCB(ARMS), rewards)
 
 
 def test_intervals_are_of_probabilities():
@@ -302,11 +264,7 @@ def test_a_tiny_penalty():
 def test_untried_arms_come_first(alpha):
     policy = LogisticUCB(["a"], alpha=alpha, seed=2)
     policy.learn_many([[float(i)] for i in range(20)], ["a"] * 20, [1] * 20)
-    policy.add_arm("b")
-    policy.add_arm("c")
-    assert policy.propensities([3.0]) == {"a": 0, "b": 0.5, "c": 0.5}
-    assert policy.decide([3.0], arms=["a", "b"]) == "b"
-    policy.learn([3.0], "b", 0)
+    linear_laws.assert_untried_arms_come_first(policy)
     assert policy.decide([3.0], arms=["b", "c"]) == "c"
 
 
@@ -323,7 +281,7 @@ def test_one_observation_has_a_width():
 def test_a_loaded_policy_goes_on_as_the_saved_one(tmp_path):
     policy = LogisticUCB(ARMS, alpha=0.01, seed=3)
     stream = long_stream(9, 150)
-    assert_goes_on_when_loaded(policy, stream, tmp_path / "policy.bt")
+    linear_laws.assert_goes_on_when_loaded(policy, stream, tmp_path / "policy.bt")
 
 
 @settings(max_examples=20)
@@ -334,11 +292,11 @@ def test_many_at_once_give_the_same_state(stream):
         one.learn(*observation)
         one.expected_rewards(observation[0])  # which must change nothing
     many.learn_many(*map(list, zip(*stream, strict=True)))
-    assert_same_state(one, many)
+    linear_laws.assert_same_state(one, many)
 
 
 def test_it_learns():
-    assert_learns(LogisticUCB(["a", "b", "c"], alpha=0.01, seed=1))
+    linear_laws.assert_learns(LogisticUCB(["a", "b", "c"], alpha=0.01, seed=1))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,16 @@ import banditree as bt
 from banditree._core import Generator
 from policies.laws import assert_distributed, assert_frequencies, beta_wins, binomial_wins
 from policies.naive_bootstrap import NaiveBootstrap
-from policies.tree_streams import ARMS, Batch, Stream, assert_same_tree, mixed_stream, streams, way
+from policies.tree_streams import (
+    ARMS,
+    Batch,
+    Stream,
+    assert_same_tree,
+    mixed_stream,
+    rewards_beside,
+    streams,
+    way,
+)
 
 Options = dict[str, Any]
 Counts = list[tuple[int, int]]  # successes and failures of each arm
@@ -387,13 +396,9 @@ def test_explain_counts_real_observations_only(reward: str) -> None:
     met = set()
     for arm in policy.arms:
         root = policy.tree(arm).to_dict()
-        contexts, rewards = stream.of(arm)
+        contexts, _ = stream.of(arm)
         for context in contexts:
-            inside = [
-                reward
-                for other, reward in zip(contexts, rewards, strict=True)
-                if way(root, other) == way(root, context)
-            ]
+            inside = rewards_beside(root, context, stream.of(arm))
             known = policy.explain(context)[arm]
             assert known.n == len(inside)
             assert known.mean == pytest.approx(np.mean(inside), abs=1e-9)

@@ -22,8 +22,8 @@ from policies.tree_streams import (
     folds_without_gaps,
     grown_alpha,
     mixed_stream,
+    rewards_beside,
     streams,
-    way,
 )
 from reference.strategies import policy_settings
 from trees import real_data
@@ -253,13 +253,8 @@ def test_refresh_is_a_share(refresh: Any) -> None:
 def assert_leaf_counts(policy: bt.TreeHeuristic, stream: Stream) -> None:
     for arm in set(stream.arms):
         root = policy.tree(arm).to_dict()
-        contexts, rewards = stream.of(arm)
         for context in stream.others:
-            inside = [
-                reward
-                for other, reward in zip(contexts, rewards, strict=True)
-                if way(root, other) == way(root, context)
-            ]
+            inside = rewards_beside(root, context, stream.of(arm))
             known = policy.explain(context)[arm]
             assert known.n == len(inside)
             assert known.mean == pytest.approx(np.mean(inside), abs=1e-9)

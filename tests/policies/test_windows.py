@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,13 @@ def refitted(policy: Any, stream: Stream, n: int, window: int, **options: Any) -
     return fresh
 
 
+def beside_refits(policy: Any, stream: Stream, window: int, **options: Any) -> Iterator[Any]:
+    """Let a policy learn; yield, after each observation, the one that it must be like."""
+    for n, observation in enumerate(stream, 1):
+        policy.learn(*observation)
+        yield refitted(policy, stream, n, window, **options)
+
+
 def assert_alike(policy: Any, fresh: Any, stream: Stream) -> None:
     for context in stream.others[:4]:
         assert policy.propensities(context) == pytest.approx(
@@ -45,9 +53,8 @@ def test_a_window_is_a_refit_on_the_last_observations_after_every_one(
 ) -> None:
     options: dict[str, Any] = {"refresh": 0, "max_bins": max_bins, "seed": 1}
     policy = bt.TreeHeuristic(ARMS, categorical=stream.categorical, window=window, **options)
-    for n, observation in enumerate(stream, 1):
-        policy.learn(*observation)
-        assert_alike(policy, refitted(policy, stream, n, window, **options), stream)
+    for fresh in beside_refits(policy, stream, window, **options):
+        assert_alike(policy, fresh, stream)
 
 
 @settings(max_examples=15)
@@ -55,9 +62,7 @@ def test_a_window_is_a_refit_on_the_last_observations_after_every_one(
 def test_the_same_of_continuous_rewards(stream: Stream, window: int) -> None:
     options: dict[str, Any] = {"refresh": 0, "reward": "continuous", "seed": 1}
     policy = bt.TreeHeuristic(ARMS, categorical=stream.categorical, window=window, **options)
-    for n, observation in enumerate(stream, 1):
-        policy.learn(*observation)
-        fresh = refitted(policy, stream, n, window, **options)
+    for fresh in beside_refits(policy, stream, window, **options):
         assert policy._core.spread == pytest.approx(fresh._core.spread, rel=1e-6, abs=1e-9)
         assert_alike(policy, fresh, stream)
 
@@ -96,9 +101,8 @@ def test_resamples_are_of_the_last_observations_after_every_one(
     stream: Stream, window: int, options: dict[str, Any]
 ) -> None:
     policy = bt.TreeBootstrap(ARMS, categorical=stream.categorical, window=window, **options)
-    for n, observation in enumerate(stream, 1):
-        policy.learn(*observation)
-        assert_same_draws(policy, refitted(policy, stream, n, window, **options), stream)
+    for fresh in beside_refits(policy, stream, window, **options):
+        assert_same_draws(policy, fresh, stream)
 
 
 @settings(max_examples=15)
@@ -110,9 +114,7 @@ def test_the_same_of_continuous_rewards_of_resamples(
         options["pruning"] = None  # alpha is of made-up rewards as they were when it was chosen
     options["reward"] = "continuous"
     policy = bt.TreeBootstrap(ARMS, categorical=stream.categorical, window=window, **options)
-    for n, observation in enumerate(stream, 1):
-        policy.learn(*observation)
-        fresh = refitted(policy, stream, n, window, **options)
+    for fresh in beside_refits(policy, stream, window, **options):
         assert policy._core.spread == pytest.approx(fresh._core.spread, rel=1e-6, abs=1e-9)
         assert_same_draws(policy, fresh, stream)
 

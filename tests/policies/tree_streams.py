@@ -171,6 +171,12 @@ def way(node: dict[str, Any], context: Any) -> str:
     return sides
 
 
+def rewards_beside(root: dict[str, Any], context: Any, log: tuple[list[Any], Any]) -> list[float]:
+    """Return the rewards of a log's contexts that are in the same leaf as a context."""
+    leaf = way(root, context)
+    return [reward for other, reward in zip(*log, strict=True) if way(root, other) == leaf]
+
+
 def _side(node: dict[str, Any], value: Any) -> str:
     if "categories" in node:
         known = [side for side in ("left", "right") if value in node["categories"][side]]

@@ -532,7 +532,7 @@ def test_the_name_of_a_build_tells_all_that_matters(tmp_path: Path, monkeypatch:
         return code.build_name.__wrapped__()
 
     for file in code._files():
-        if file.suffix == ".py":
+        if file.suffix in code.SOURCES:
             copy = tmp_path / file.relative_to(code.PACKAGE)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(file.read_bytes())
@@ -547,11 +547,12 @@ def test_the_name_of_a_build_tells_all_that_matters(tmp_path: Path, monkeypatch:
     (tmp_path / "studies" / "summary.py").write_text("")
     assert built() == before
     names = {before}
-    for file in (core, *(tmp_path / name for name in ("policies/uniform.py", "studies/runs.py"))):
+    counted = ("policies/uniform.py", "studies/runs.py", "environments/catalogue.toml")
+    for file in (core, *(tmp_path / name for name in counted)):
         with file.open("ab") as opened:
             opened.write(b"\n")
         names.add(built())
-    assert len(names) == 4
+    assert len(names) == 5
 
 
 def test_a_process_with_other_code_runs_nothing():

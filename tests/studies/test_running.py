@@ -477,18 +477,21 @@ def test_a_cluster_gives_the_same(done: Path, tmp_path: Path, cluster: str):
     assert rows(tmp_path) == rows(done)
 
 
+def said_on_cluster(cluster: str, folder: Path, study: str) -> str:
+    """Return what is printed of a study of ten steps and a seed that a cluster carries out."""
+    (folder / "study.toml").write_text(f"horizon = 10\nseeds = 1\n{study}")
+    command = [sys.executable, "-m", "banditree", "run", "study.toml", "--ray", cluster]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
 @pytest.mark.slow
 def test_a_cluster_finds_files_and_data(tmp_path: Path, cluster: str):
     """The processes of a cluster work in another folder, and have other variables."""
     (tmp_path / "visits.csv").write_text("age,bought\n" + "31,tea\n64,nut\n" * 9)
-    (tmp_path / "study.toml").write_text(
-        "horizon = 10\nseeds = 1\npolicies = ['Uniform']\n"
-        "environments.shop = {file = 'visits.csv', label = 'bought'}\n"
-    )
-    command = [sys.executable, "-m", "banditree", "run", "study.toml", "--ray", cluster]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert "Uniform" in ran.stdout
+    shop = "environments.shop = {file = 'visits.csv', label = 'bought'}\n"
+    assert "Uniform" in said_on_cluster(cluster, tmp_path, f"policies = ['Uniform']\n{shop}")
 
 
 @pytest.mark.slow
@@ -496,14 +499,8 @@ def test_a_cluster_finds_policies_of_ones_own(tmp_path: Path, cluster: str):
     """Their module lies beside the study, where the cluster's processes do not look."""
     example = Path(__file__).parents[2] / "examples" / "own_policy"
     (tmp_path / "epsilon_greedy.py").write_bytes((example / "epsilon_greedy.py").read_bytes())
-    (tmp_path / "study.toml").write_text(
-        "horizon = 10\nseeds = 1\nenvironments = ['sports']\n"
-        "policies = ['epsilon_greedy:EpsilonGreedy']\n"
-    )
-    command = [sys.executable, "-m", "banditree", "run", "study.toml", "--ray", cluster]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert "EpsilonGreedy" in ran.stdout
+    study = "environments = ['sports']\npolicies = ['epsilon_greedy:EpsilonGreedy']\n"
+    assert "EpsilonGreedy" in said_on_cluster(cluster, tmp_path, study)
 
 
 @pytest.mark.slow

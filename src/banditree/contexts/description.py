@@ -1,8 +1,10 @@
 """What is known of the features, for users to read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
+from banditree.contexts.listing import Listing
 from banditree.signs import clean, for_terminal
 from banditree.types import FeatureName, Kind
 
@@ -24,7 +26,7 @@ class FeatureInfo:
     n_categories: int
 
 
-class Features(Mapping[FeatureName, FeatureInfo]):
+class Features(Listing[FeatureName, FeatureInfo]):
     """What is known of each feature, in order of first appearance; a table when printed.
 
     Examples
@@ -38,25 +40,10 @@ class Features(Mapping[FeatureName, FeatureInfo]):
     4
     """
 
-    def __init__(self, features: Mapping[FeatureName, FeatureInfo]) -> None:
-        self._features = dict(features)
+    _sides: ClassVar[tuple[str, ...]] = ("<", "<", ">")
 
-    def __getitem__(self, name: FeatureName) -> FeatureInfo:
-        return self._features[name]
-
-    def __iter__(self) -> Iterator[FeatureName]:
-        return iter(self._features)
-
-    def __len__(self) -> int:
-        return len(self._features)
-
-    def __repr__(self) -> str:
-        rows = [("feature", "kind", "categories")]
-        for name, known in self._features.items():
+    def _table(self) -> Iterator[tuple[str, ...]]:
+        yield "feature", "kind", "categories"
+        for name, known in self.items():
             count = "-" if known.kind in ("number", "unknown") else str(known.n_categories)
-            rows.append((for_terminal(clean(str(name))), known.kind, count))
-        wide = [max(len(row[i]) for row in rows) for i in range(3)]
-        return "\n".join(
-            f"{name:<{wide[0]}}  {kind:<{wide[1]}}  {count:>{wide[2]}}"
-            for name, kind, count in rows
-        )
+            yield for_terminal(clean(str(name))), known.kind, count

@@ -3,22 +3,23 @@
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from banditree import _core
-from banditree._checking import check_share, check_whole
+from banditree._checking import check_share
 from banditree.errors import NotFittedError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays
+from banditree.policies.base import Arrays, Policy
 from banditree.policies.beliefs import RecodeRows
 from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.parameters import PolicyParameters, check_window, with_parameters_of
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.trees.imitation import Imitation
-from banditree.types import A, DeclaredFeatures, FeatureName, FloatArray, Seed
+from banditree.types import A, FeatureName, FloatArray
 
 # Rows that a fit reads: beyond, it would take longer and know little more.
 _MOST_ROWS = 100_000
@@ -59,10 +60,9 @@ class Bandit(EnginePolicy[A]):
     Examples
     --------
     >>> policy = Bandit(["golf", "tennis"], seed=7)
-    >>> for age in range(20, 60):
-    ...     context = {"age": age, "city": "Berlin" if age % 3 else None}
-    ...     policy.learn(context, "golf", reward=age > 40)
-    ...     policy.learn(context, "tennis", reward=age <= 40)
+    >>> people = [{"age": age, "city": "Berlin" if age % 3 else None} for age in range(20, 60)]
+    >>> policy.learn_many(people, ["golf"] * 40, [person["age"] > 40 for person in people])
+    >>> policy.learn_many(people, ["tennis"] * 40, [person["age"] <= 40 for person in people])
     >>> policy.decide({"age": 25, "city": "Berlin"})
     'tennis'
     >>> known = policy.explain({"age": 25, "city": "Berlin"})["tennis"]
@@ -70,6 +70,7 @@ class Bandit(EnginePolicy[A]):
     'age'
     """
 
+    @with_parameters_of(Policy)
     def __init__(
         self,
         arms: Sequence[A],
@@ -77,16 +78,11 @@ class Bandit(EnginePolicy[A]):
         reward: RewardKind = "binary",
         refresh: float = 0.15,
         window: int | None = None,
-        categorical: Sequence[FeatureName] = (),
-        features: DeclaredFeatures | None = None,
-        floor: float = 0.0,
-        seed: Seed = None,
+        **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.refresh = check_share("refresh", refresh)
-        self.window = None if window is None else check_whole("window", window, 1)
-        super().__init__(
-            arms, reward=reward, categorical=categorical, features=features, floor=floor, seed=seed
-        )
+        self.window = check_window(window)
+        super().__init__(arms, reward=reward, **of_all)
 
     def tree(self, arm: A) -> Imitation:
         """Return the small tree that imitates best what is expected of an arm.

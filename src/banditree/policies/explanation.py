@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from math import isfinite, isnan, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
+from banditree.contexts.listing import Listing
 from banditree.signs import clean, for_terminal
 from banditree.types import Arm, FeatureName
 
@@ -59,7 +60,7 @@ class ArmExplanation:
         return known
 
 
-class Explanation(Mapping[Arm, ArmExplanation]):
+class Explanation(Listing[Arm, ArmExplanation]):
     """The explanation of each arm, in order of falling mean; a table when printed or in a notebook.
 
     Examples
@@ -72,34 +73,23 @@ class Explanation(Mapping[Arm, ArmExplanation]):
     tennis    -    0.000 to 1.000    0  always
     """
 
+    _sides: ClassVar[tuple[str, ...]] = ("<", "^", "<", ">", "")
+
     def __init__(self, arms: Mapping[Arm, ArmExplanation]) -> None:
         def falling(arm: Arm) -> float:
             return float("inf") if isnan(arms[arm].mean) else -arms[arm].mean
 
-        self._arms = {arm: arms[arm] for arm in sorted(arms, key=falling)}
-
-    def __getitem__(self, arm: Arm) -> ArmExplanation:
-        return self._arms[arm]
-
-    def __iter__(self) -> Iterator[Arm]:
-        return iter(self._arms)
-
-    def __len__(self) -> int:
-        return len(self._arms)
+        super().__init__({arm: arms[arm] for arm in sorted(arms, key=falling)})
 
     def to_dict(self) -> dict[Arm, dict[str, Any]]:
         """Return rule, n, mean and interval of each arm as JSON can hold them."""
-        return {arm: known.to_dict() for arm, known in self._arms.items()}
+        return {arm: known.to_dict() for arm, known in self.items()}
 
-    def __repr__(self) -> str:
-        # Plain letters first: they may be wider than the signs that they replace.
-        rows = [COLUMNS, *(tuple(map(for_terminal, row)) for row in self._rows())]
-        wide = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = (
-            f"{arm:<{wide[0]}}  {mean:^{wide[1]}}  {interval:<{wide[2]}}  {n:>{wide[3]}}  {rule}"
-            for arm, mean, interval, n, rule in rows
-        )
-        return "\n".join(lines)
+    def _table(self) -> Iterator[tuple[str, ...]]:
+        yield COLUMNS
+        for row in self._rows():
+            # Plain letters first: they may be wider than the signs that they replace.
+            yield tuple(map(for_terminal, row))
 
     def _repr_html_(self) -> str:
         head = "".join(_cell("th", name, name) for name in COLUMNS)
@@ -112,7 +102,7 @@ class Explanation(Mapping[Arm, ArmExplanation]):
 
     def _rows(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Yield the cells of the table as text, an arm at a time."""
-        for arm, known in self._arms.items():
+        for arm, known in self.items():
             low, high = (_number(bound) for bound in known.interval)
             name, rule = clean(str(arm)), clean(known.rule)
             yield name, _number(known.mean), f"{low} to {high}", f"{known.n}", rule

@@ -1,22 +1,18 @@
 """LinUCB: a ridge regression per arm, and optimism."""
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import ClassVar
 
 import numpy as np
 
-from banditree._checking import check_share, check_whole
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy
+from banditree.policies.base import Arrays
 from banditree.policies.linear.columns import grown
 from banditree.policies.linear.confidence import ConfidencePolicy, squared_norms
 from banditree.policies.linear.design import Design
 from banditree.policies.linear.last_rows import LastRows
-from banditree.policies.linear.penalty import Regularization, check_regularization, check_scale
 from banditree.policies.linear.relearning import BLOCK, Relearning
 from banditree.policies.linear.ridge import Ridge
-from banditree.policies.parameters import PolicyParameters, with_parameters_of
-from banditree.policies.rewards import RewardKind
 from banditree.types import A, FloatArray
 
 
@@ -71,23 +67,7 @@ class LinUCB(ConfidencePolicy[A]):
     ('tennis', 'golf')
     """
 
-    @with_parameters_of(Policy)
-    def __init__(
-        self,
-        arms: Sequence[A],
-        *,
-        alpha: float = 1.0,
-        regularization: Regularization = "cv",
-        refresh: float = 0.25,
-        window: int | None = None,
-        reward: RewardKind = "binary",
-        **of_all: Unpack[PolicyParameters],
-    ) -> None:
-        self.alpha = check_scale(alpha)
-        self.regularization = check_regularization(regularization)
-        self.refresh = check_share("refresh", refresh)
-        self.window = None if window is None else check_whole("window", window, 1)
-        super().__init__(arms, reward=reward, **of_all)
+    _link: ClassVar[str] = "linear"
 
     def _start(self) -> None:
         self._design = Design(self.refresh)
@@ -103,9 +83,6 @@ class LinUCB(ConfidencePolicy[A]):
         self._ridge.add_arm()
         if self._last is not None:
             self._last.add_arm()
-
-    def _features_changed(self) -> None:
-        self._design.set_features(self._encoder.is_categorical)
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
         design, ridge, last = self._design, self._ridge, self._last
@@ -133,13 +110,7 @@ class LinUCB(ConfidencePolicy[A]):
         raw, x = self._design.raw(known), self._design.standardise(known)
         return self._ridge.remove(arm, raw, x, reward)
 
-    def _keep_last(self, counts: Indices) -> None:
-        if self._last is not None:
-            self._last.keep_last(counts.tolist())
-            self._learn_window(self._last)
-
     def _learn_window(self, last: LastRows) -> None:
-        """Become the policy that has learned what is in the window, and nothing else."""
         kept = last.kept()
         self._design = Design(self.refresh)
         self._features_changed()
@@ -174,9 +145,8 @@ class LinUCB(ConfidencePolicy[A]):
         widths[ridge.n[eligible] == 0] = np.inf
         return ridge.centre + (ridge.theta @ x)[eligible], widths
 
-    def _describe(self, arm: int) -> tuple[str, int]:
-        count = self._encoder.n_features
-        return f"linear in {count} feature{'' if count == 1 else 's'}", int(self._ridge.n[arm])
+    def _n_learned(self, arm: int) -> int:
+        return int(self._ridge.n[arm])
 
     def _state(self) -> Arrays:
         last = {} if self._last is None else self._last.state()

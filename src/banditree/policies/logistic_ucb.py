@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from math import log
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from banditree._checking import check_share, check_whole, shorten
+from banditree._checking import check_whole, shorten
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
-from banditree.policies.base import Arrays, Policy
+from banditree.policies.base import Arrays
 from banditree.policies.linear.columns import Scale, grown
-from banditree.policies.linear.confidence import ConfidencePolicy, squared_norms
+from banditree.policies.linear.confidence import (
+    ConfidencePolicy,
+    LinearParameters,
+    squared_norms,
+)
 from banditree.policies.linear.design import Design
 from banditree.policies.linear.last_rows import LastRows
 from banditree.policies.linear.logistic import Logistic, deviances, sigmoid
@@ -21,15 +25,12 @@ from banditree.policies.linear.penalty import (
     DEFAULT,
     GRID,
     LEAST_ROWS,
-    Regularization,
     add_outer,
-    check_regularization,
-    check_scale,
     remove_outer,
     symmetric_inverse,
 )
 from banditree.policies.linear.relearning import Relearning
-from banditree.policies.parameters import PolicyParameters, with_parameters_of
+from banditree.policies.parameters import with_parameters_of
 from banditree.policies.rewards import check_kind
 from banditree.types import A, FloatArray
 
@@ -77,28 +78,22 @@ class LogisticUCB(ConfidencePolicy[A]):
     ('tennis', 'golf')
     """
 
-    @with_parameters_of(Policy)
+    _link: ClassVar[str] = "logistic"
+
+    @with_parameters_of(ConfidencePolicy)
     def __init__(
         self,
         arms: Sequence[A],
         *,
-        alpha: float = 1.0,
-        regularization: Regularization = "cv",
-        refresh: float = 0.25,
-        window: int | None = None,
         horizon: int = 10_000,
         delta: float = 0.05,
         reward: Literal["binary"] = "binary",
-        **of_all: Unpack[PolicyParameters],
+        **of_linear: Unpack[LinearParameters],
     ) -> None:
-        self.alpha = check_scale(alpha)
-        self.regularization = check_regularization(regularization)
-        self.refresh = check_share("refresh", refresh)
-        self.window = None if window is None else check_whole("window", window, 1)
         self.horizon = check_whole("horizon", horizon, 1)
         self.delta = _check_delta(delta)
         _check_binary(reward)
-        super().__init__(arms, **of_all)
+        super().__init__(arms, **of_linear)
 
     def _start(self) -> None:
         self._design = Design(self.refresh)
@@ -125,9 +120,6 @@ class LogisticUCB(ConfidencePolicy[A]):
         chooses = self.regularization == "cv"
         penalty = DEFAULT if self.regularization == "cv" else self.regularization
         return LogisticArm(self._design, penalty, chooses, self.refresh)
-
-    def _features_changed(self) -> None:
-        self._design.set_features(self._encoder.is_categorical)
 
     def _learn(self, arm: int, row: FloatArray, reward: float) -> None:
         design, model, last = self._design, self._models[arm], self._last
@@ -156,13 +148,7 @@ class LogisticUCB(ConfidencePolicy[A]):
         if remove_outer(self._inverse[arm], x) is None:
             self._invert(arm)
 
-    def _keep_last(self, counts: Indices) -> None:
-        if self._last is not None:
-            self._last.keep_last(counts.tolist())
-            self._learn_window(self._last)
-
     def _learn_window(self, last: LastRows) -> None:
-        """Become the policy that has learned what is in the window, and nothing else."""
         kept, n_arms = last.kept(), len(self._models)
         self._design = design = Design(self.refresh)
         self._features_changed()
@@ -227,9 +213,8 @@ class LogisticUCB(ConfidencePolicy[A]):
         )
         return self.alpha * radii
 
-    def _describe(self, arm: int) -> tuple[str, int]:
-        count = self._encoder.n_features
-        return f"logistic in {count} feature{'' if count == 1 else 's'}", self._models[arm].n
+    def _n_learned(self, arm: int) -> int:
+        return self._models[arm].n
 
     def _state(self) -> Arrays:
         models, width = self._models, self._encoder.n_features

@@ -12,7 +12,7 @@ from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
 from banditree.policies.choosing import share_of_largest
 from banditree.policies.explanation import ArmExplanation
-from banditree.policies.parameters import with_parameters_of
+from banditree.policies.parameters import check_window, with_parameters_of
 from banditree.policies.posterior import check_prior
 from banditree.policies.refreshed import RefreshedPolicy, check_background
 from banditree.policies.rewards import RewardKind
@@ -53,12 +53,8 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
         all count. An observation that falls out of the window leaves the counts at once; all trees
         of the arm are grown anew each time a share `refresh` of the window is new. What came before
         a change of what arms pay is forgotten too (see `changes`).
-    background
-        Grow trees on a native thread of their own, beside decisions and observations (see
-        `RefreshedPolicy`).
-    prior
-        S0 and F0, the successes and failures that every leaf starts with. Continuous
-        rewards have none: any other than (1, 1) is refused.
+    background, prior
+        As for `TreeHeuristic`.
     min_split, min_leaf, max_depth, max_bins, folds
         How trees are grown and pruned (see `TreePolicy`).
 
@@ -87,7 +83,7 @@ class OnlineTreeBootstrap(RefreshedPolicy[A]):
     ) -> None:
         self.replicas = check_whole("replicas", replicas, 1)
         self.refresh = check_share("refresh", refresh)
-        self.window = None if window is None else check_whole("window", window, 1)
+        self.window = check_window(window)
         self.background = check_background(background, refresh)
         self.prior = check_prior(prior, reward)
         super().__init__(arms, reward=reward, **of_trees)

@@ -3,12 +3,13 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from banditree._checking import check_seed, with_article
+from banditree._checking import check_seed, check_whole, with_article
 from banditree.types import DeclaredFeatures, FeatureName, Seed
 
 
@@ -19,6 +20,11 @@ def as_seed(seed: Any) -> int | None:
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**64, dtype=np.uint64))
     return check_seed(seed)
+
+
+def check_window(window: Any) -> int | None:
+    """Return how many observations of each arm count; None if all do."""
+    return None if window is None else check_whole("window", window, 1)
 
 
 @cache
@@ -44,21 +50,28 @@ def with_parameters_of(base: type) -> Callable[[_Init], _Init]:
     """Show parameters that a constructor hands on to a base, with their defaults, as its own.
 
     Type checkers know them by the `Unpack` of the constructor; help(), notebooks and
-    `parameters_of` by its signature.
+    `parameters_of` by its signature. There they follow the constructor's own, but for those that
+    the base names before any parameter that both name.
     """
 
     def spelled_out(init: _Init) -> _Init:
         signature = inspect.signature(init)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        handed_on = [
-            parameter
-            for name, parameter in inspect.signature(base.__init__).parameters.items()  # type: ignore[misc]
-            if name not in signature.parameters
-        ]
-        init.__signature__ = signature.replace(parameters=[*own, *handed_on])  # type: ignore[attr-defined]
+        named = signature.parameters
+        positional = [p for p in named.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        own = [p for p in named.values() if p.kind is p.KEYWORD_ONLY]
+        of_base = [p for p in _parameters_of_init(base) if p.kind is p.KEYWORD_ONLY]
+        first = list(takewhile(lambda parameter: parameter.name not in named, of_base))
+        rest = [p for p in of_base[len(first) :] if p.name not in named]
+        parameters = [*positional, *first, *own, *rest]
+        init.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return init
 
     return spelled_out
+
+
+def _parameters_of_init(cls: type) -> list[inspect.Parameter]:
+    signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+    return list(signature.parameters.values())
 
 
 # Parameters of every policy, also of one whose constructor leaves some of them out.

@@ -5,10 +5,9 @@ from typing import Unpack
 
 import numpy as np
 
-from banditree._checking import check_whole
 from banditree.policies.arms import Indices
 from banditree.policies.base import Arrays, Policy
-from banditree.policies.parameters import PolicyParameters, with_parameters_of
+from banditree.policies.parameters import PolicyParameters, check_window, with_parameters_of
 from banditree.policies.posterior import (
     Evidence,
     beta_law,
@@ -36,8 +35,7 @@ class ThompsonSampling(TallyPolicy[A]):
     arms, reward, categorical, features, floor, seed
         As for every policy (see `Policy`).
     prior
-        S0 and F0, the successes and failures that each arm starts with. Continuous
-        rewards have none: any other than (1, 1) is refused.
+        S0 and F0, what each arm starts with; as for `TreeHeuristic`.
     window
         How many rewards of each arm count: the latest ones, and those since a change of what
         arms pay (see `changes`). None: all count.
@@ -63,7 +61,7 @@ class ThompsonSampling(TallyPolicy[A]):
         **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.prior = check_prior(prior, reward)
-        self.window = None if window is None else check_whole("window", window, 1)
+        self.window = check_window(window)
         super().__init__(arms, reward=reward, **of_all)
 
     def _start(self) -> None:

@@ -13,7 +13,7 @@ from banditree.policies.beliefs import Reading
 from banditree.policies.choosing import share_of_largest
 from banditree.policies.estimates import stream_for
 from banditree.policies.explanation import ArmExplanation
-from banditree.policies.parameters import with_parameters_of
+from banditree.policies.parameters import check_window, with_parameters_of
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreeParameters, TreePolicy
@@ -94,7 +94,7 @@ class TreeBootstrap(TreePolicy[A]):
         self.weights = check_choice("weights", weights, Weights)
         self.cold_start = check_choice("cold_start", cold_start, ColdStart)
         self.patience = check_whole("patience", patience, 1)
-        self.window = None if window is None else check_whole("window", window, 1)
+        self.window = check_window(window)
         super().__init__(arms, reward=reward, **of_trees)
 
     def tree(self, arm: A) -> Tree:

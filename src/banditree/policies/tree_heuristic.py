@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from banditree import _core
-from banditree._checking import check_share, check_whole
+from banditree._checking import check_share
 from banditree.policies.arms import Indices
 from banditree.policies.explanation import ArmExplanation
-from banditree.policies.parameters import with_parameters_of
+from banditree.policies.parameters import check_window, with_parameters_of
 from banditree.policies.posterior import (
     Evidence,
     Overall,
@@ -91,7 +91,7 @@ class TreeHeuristic(RefreshedPolicy[A]):
     ) -> None:
         self.prior = check_prior(prior, reward)
         self.refresh = check_share("refresh", refresh)
-        self.window = None if window is None else check_whole("window", window, 1)
+        self.window = check_window(window)
         self.background = check_background(background, refresh)
         super().__init__(arms, reward=reward, **of_trees)
 

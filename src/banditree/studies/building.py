@@ -5,17 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from banditree._checking import shorten
-from banditree.environments import (
-    Classification,
-    Delayed,
-    Description,
-    Drifting,
-    Environment,
-    Episode,
-    SportsAds,
-)
+from banditree.environments import Classification, Delayed, Drifting, SportsAds
 from banditree.environments.datasets import DATASETS, verify
 from banditree.environments.download import fetch
+from banditree.environments.environment import Description, Environment
+from banditree.environments.episode import Episode
 from banditree.environments.tables import read_table
 from banditree.errors import BanditreeError, InvalidParameterError
 from banditree.studies import own

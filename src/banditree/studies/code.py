@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1]
 # cannot, and a change of theirs leaves results as they are.
 FOLDERS = ("contexts", "trees", "policies", "environments")
 FILES = ("studies/building.py", "studies/runs.py")
+SOURCES = (".py", ".toml")
 DRAWING = PACKAGE / "trees" / "drawing"
 
 
@@ -30,15 +31,15 @@ def build_name() -> str:
     """
     digest = hashlib.sha256()
     for file in _files():
-        name = file.relative_to(PACKAGE).as_posix() if file.suffix == ".py" else "core"
+        name = file.relative_to(PACKAGE).as_posix() if file.suffix in SOURCES else "core"
         digest.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return f"{version('banditree')}+{digest.hexdigest()[:12]}"
 
 
 def _files() -> Iterator[Path]:
     for folder in FOLDERS:
-        for file in sorted((PACKAGE / folder).rglob("*.py")):
-            if not file.is_relative_to(DRAWING):
+        for file in sorted((PACKAGE / folder).rglob("*")):
+            if file.suffix in SOURCES and not file.is_relative_to(DRAWING):
                 yield file
     yield from (PACKAGE / name for name in FILES)
     yield Path(_core.__file__)

@@ -15,10 +15,12 @@ from banditree.studies.specs import (
     unknown,
 )
 
-__all__ = ["FIGURES", "LONG", "paper_study"]
+__all__ = ["DATA_SETS", "FIGURES", "LONG", "PAPER_TASKS", "SPORTS", "paper_study"]
 
 ALPHAS = [0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
-PAPER_TASKS = ("sports", "adult", "shuttle", "covertype", "census")
+SPORTS = "sports"
+DATA_SETS = ("adult", "shuttle", "covertype", "census")
+PAPER_TASKS = (SPORTS, *DATA_SETS)
 
 # The paper's tasks for longer, on the policies whose order changes with the horizon, each with the
 # constants that are the best at 10,000 steps. Adult has no more rows than these.

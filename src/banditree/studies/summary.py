@@ -150,14 +150,7 @@ def read_results(folder: str | Path) -> Results:
     if not (Path(folder) / FILE).exists():
         raise StateError(f"{str(folder)!r} has no results; run a study first")
     store = Store(folder)
-    note = store.last_note("study")
-    if note is None:
-        raise StateError(f"{store.path} has no results yet; run a study first")
-    if "about" not in note:
-        raise StateError(
-            f"{store.path} was written by an earlier version; run the study once more: finished "
-            "runs are kept"
-        )
+    note = _last_study(store)
     study = note["study"]
     finished = {record.key: record for record in store.records()}
     # Under the names that the study gives them: another study may have run them first.
@@ -189,6 +182,19 @@ def read_results(folder: str | Path) -> Results:
         others=dict(Counter(r.build for r in finished.values() if r.build != version)),
         outdated=sum(_is_outdated(r, note.get("codes", [])) for r in finished.values()),
     )
+
+
+def _last_study(store: Store) -> dict[str, Any]:
+    """Return what the store notes of the study that was run last."""
+    note: dict[str, Any] | None = store.last_note("study")
+    if note is None:
+        raise StateError(f"{store.path} has no results yet; run a study first")
+    if "about" not in note:
+        raise StateError(
+            f"{store.path} was written by an earlier version; run the study once more: finished "
+            "runs are kept"
+        )
+    return note
 
 
 def _is_outdated(record: Record, codes: list[list[str]]) -> bool:

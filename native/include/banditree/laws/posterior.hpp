@@ -14,11 +14,8 @@ namespace banditree {
 
 // Number, mean, squared error and range of all rewards of a policy: the scale that it works on.
 struct Spread {
-    double n = 0;
-    double mean = 0;
-    double squared_error = 0;
-    double lowest = 0;
-    double highest = 0;
+    double n = 0, mean = 0, squared_error = 0;
+    double lowest = 0, highest = 0;
 
     void add(double reward) {
         lowest = n > 0 ? std::min(lowest, reward) : reward;

@@ -66,6 +66,58 @@ class Scale(NamedTuple):
         return carried
 
 
+class Places(NamedTuple):
+    """Where rows and features have what: looked up once, as every row needs it.
+
+    Attributes
+    ----------
+    of_feature
+        Of each feature: of a number, its columns by their kind; of a category, by the id of each.
+    tables
+        The features that have bits, with their columns.
+    category_features, number_features
+        Those that have columns.
+    bits, numbers
+        The columns of bits, and of numbers.
+    absences
+        Of each number, the column of its absence; `unused` if it has none.
+    unused
+        A column that nobody has.
+    """
+
+    of_feature: list[dict[float, int]]
+    tables: list[tuple[int, dict[float, int]]]
+    category_features: NDArray[np.int64]
+    number_features: NDArray[np.int64]
+    bits: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    absences: NDArray[np.int64]
+    unused: int
+
+
+def places_of(columns: list[Column], is_category: list[bool], width: int) -> Places:
+    """Return where rows of some columns have what."""
+    of_feature: list[dict[float, int]] = [{} for _ in is_category]
+    for place, column in enumerate(columns):
+        if column.kind != CONSTANT:
+            key = column.code if column.kind == BIT else column.kind
+            of_feature[column.feature][key] = place
+    pairs = list(zip(of_feature, is_category, strict=True))
+    numbers = [i for i, (table, is_bits) in enumerate(pairs) if table and not is_bits]
+    tables = [(i, table) for i, (table, is_bits) in enumerate(pairs) if table and is_bits]
+    unused = width - 1
+    return Places(
+        of_feature,
+        tables,
+        category_features=np.array([i for i, _ in tables], dtype=np.int64),
+        number_features=np.array(numbers, dtype=np.int64),
+        bits=np.array([i for i, c in enumerate(columns) if c.kind == BIT], dtype=np.int64),
+        numbers=np.array([of_feature[i][NUMBER] for i in numbers], dtype=np.int64),
+        absences=np.array([of_feature[i].get(ABSENCE, unused) for i in numbers], dtype=np.int64),
+        unused=unused,
+    )
+
+
 def clipped(values: FloatArray) -> FloatArray:
     """Return numbers of a size that does not overflow."""
     return np.minimum(np.maximum(values, -LARGEST), LARGEST)

@@ -1,26 +1,80 @@
-"""What is common to policies that take the arm with the largest upper confidence bound."""
+"""What is common to the policies of linear models and upper confidence bounds."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Unpack
 
 import numpy as np
 
+from banditree._checking import check_share
 from banditree.policies.arms import Indices
 from banditree.policies.base import Policy
 from banditree.policies.choosing import share_of_largest
 from banditree.policies.explanation import ArmExplanation
+from banditree.policies.linear.design import Design
+from banditree.policies.linear.last_rows import LastRows
+from banditree.policies.linear.penalty import Regularization, check_regularization, check_scale
+from banditree.policies.parameters import PolicyParameters, check_window, with_parameters_of
+from banditree.policies.rewards import RewardKind
 from banditree.types import A, FloatArray
 
 
+class LinearParameters(PolicyParameters, total=False):
+    """What constructors of linear policies hand on to that of `ConfidencePolicy`."""
+
+    alpha: float
+    regularization: Regularization
+    refresh: float
+    window: int | None
+
+
 class ConfidencePolicy(Policy[A]):
-    """Takes the arm of the largest estimate plus width, ties at random; untried arms come first."""
+    """Takes the arm of the largest estimate plus width, ties at random; untried arms come first.
+
+    Each arm has a linear model, on the rows of a design that all arms share.
+    """
+
+    _link: ClassVar[str]  # what the model is, in a word
+    _design: Design
+    _last: LastRows | None
+
+    @with_parameters_of(Policy)
+    def __init__(
+        self,
+        arms: Sequence[A],
+        *,
+        alpha: float = 1.0,
+        regularization: Regularization = "cv",
+        refresh: float = 0.25,
+        window: int | None = None,
+        reward: RewardKind = "binary",
+        **of_all: Unpack[PolicyParameters],
+    ) -> None:
+        self.alpha = check_scale(alpha)
+        self.regularization = check_regularization(regularization)
+        self.refresh = check_share("refresh", refresh)
+        self.window = check_window(window)
+        super().__init__(arms, reward=reward, **of_all)
 
     @abstractmethod
     def _estimates(self, row: FloatArray, eligible: Indices) -> tuple[FloatArray, FloatArray]:
         """Return the mean reward expected of each eligible arm, and the width above and below."""
 
     @abstractmethod
-    def _describe(self, arm: int) -> tuple[str, int]:
-        """Return what an arm's estimate follows from, and its number of observations."""
+    def _n_learned(self, arm: int) -> int:
+        """Return how many observations an arm's model is of."""
+
+    @abstractmethod
+    def _learn_window(self, last: LastRows) -> None:
+        """Become the policy that has learned what is in the window, and nothing else."""
+
+    def _features_changed(self) -> None:
+        self._design.set_features(self._encoder.is_categorical)
+
+    def _keep_last(self, counts: Indices) -> None:
+        if self._last is not None:
+            self._last.keep_last(counts.tolist())
+            self._learn_window(self._last)
 
     def _bounds(self, row: FloatArray, eligible: Indices) -> FloatArray:
         estimates, widths = self._estimates(row, eligible)
@@ -36,7 +90,8 @@ class ConfidencePolicy(Policy[A]):
         return self._possible(self._estimates(row, eligible)[0])
 
     def _explain(self, row: FloatArray, arm: int) -> ArmExplanation:
-        rule, n = self._describe(arm)
+        n, n_features = self._n_learned(arm), self._encoder.n_features
+        rule = f"{self._link} in {n_features} feature{'' if n_features == 1 else 's'}"
         (estimate,), (width,) = self._estimates(row, np.array([arm]))
         reach = np.array([estimate - width, estimate, estimate + width])
         low, mean, high = self._possible(reach).tolist()

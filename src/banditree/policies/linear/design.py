@@ -21,6 +21,7 @@ from banditree.policies.linear.columns import (
     clipped,
     grown,
     is_common,
+    places_of,
 )
 from banditree.types import FloatArray
 
@@ -94,7 +95,7 @@ class Design:
     @property
     def unit_columns(self) -> list[int]:
         """The columns whose mean square is 1: the constant, and the numbers."""
-        return [0, *self._number_columns.tolist()]
+        return [0, *self._at.numbers.tolist()]
 
     @property
     def n_features(self) -> int:
@@ -141,16 +142,16 @@ class Design:
 
         None of them brings a column, and the scale is not due.
         """
-        values = clipped(rows[:, self._number_features]) - self._number_shift
+        values = clipped(rows[:, self._at.number_features]) - self._number_shift
         distance = np.abs((values - self._number_mean) * self._number_inverse)
-        far = np.asarray((distance > self._bound[self._number_columns]).any(axis=1))
-        still = np.isin(self._number_columns, self._constant_columns)
+        far = np.asarray((distance > self._bound[self._at.numbers]).any(axis=1))
+        still = np.isin(self._at.numbers, self._constant_columns)
         if not still.any():
             return far
-        columns, values = self._number_columns[still], values[:, still]
+        columns, values = self._at.numbers[still], values[:, still]
         present = ~np.isnan(values)
         values[~present] = 0.0
-        n = self.n - self._sums[self._absences[still]] + present.cumsum(axis=0)
+        n = self.n - self._sums[self._at.absences[still]] + present.cumsum(axis=0)
         mean = (self._sums[columns] + values.cumsum(axis=0)) / n
         squares = (self._squares[columns] + (values * values).cumsum(axis=0)) / n
         far |= (squares - mean * mean > SMALLEST_VARIANCE).any(axis=1)
@@ -163,11 +164,11 @@ class Design:
         """
         raw = np.zeros(self.width)
         raw[0] = 1.0
-        values = clipped(row[self._number_features]) - self._number_shift
+        values = clipped(row[self._at.number_features]) - self._number_shift
         missing = np.isnan(values)
         values[missing] = 0.0
-        raw[self._number_columns] = values
-        raw[self._absences[missing]] = 1.0
+        raw[self._at.numbers] = values
+        raw[self._at.absences[missing]] = 1.0
         raw[self._bits(row)] = 1.0
         return raw
 
@@ -175,23 +176,23 @@ class Design:
         """Return `raw` of each row, to the last bit."""
         raw = np.zeros((len(rows), self.width))
         raw[:, 0] = 1.0
-        values = clipped(rows[:, self._number_features]) - self._number_shift
+        values = clipped(rows[:, self._at.number_features]) - self._number_shift
         missing = np.isnan(values)
         values[missing] = 0.0
-        raw[:, self._number_columns] = values
-        known = self._absences != self._unused
-        raw[:, self._absences[known]] = missing[:, known]
-        places, columns = bits_of(rows, self._tables)
+        raw[:, self._at.numbers] = values
+        known = self._at.absences != self._at.unused
+        raw[:, self._at.absences[known]] = missing[:, known]
+        places, columns = bits_of(rows, self._at.tables)
         raw[places, columns] = 1.0
         return raw
 
     def standardise(self, row: FloatArray) -> FloatArray:
         """Return the row that models see."""
         standard = self._off.copy()
-        values = clipped(row[self._number_features]) - self._number_shift
+        values = clipped(row[self._at.number_features]) - self._number_shift
         values = (values - self._number_mean) * self._number_inverse
         values[np.isnan(values)] = 0.0
-        standard[self._number_columns] = values
+        standard[self._at.numbers] = values
         bits = self._bits(row)
         standard[bits] = self._on[bits]
         return standard
@@ -199,11 +200,11 @@ class Design:
     def standardise_many(self, rows: FloatArray) -> FloatArray:
         """Return `standardise` of each row, to the last bit."""
         standard = np.tile(self._off, (len(rows), 1))
-        values = clipped(rows[:, self._number_features]) - self._number_shift
+        values = clipped(rows[:, self._at.number_features]) - self._number_shift
         values = (values - self._number_mean) * self._number_inverse
         values[np.isnan(values)] = 0.0
-        standard[:, self._number_columns] = values
-        places, columns = bits_of(rows, self._tables)
+        standard[:, self._at.numbers] = values
+        places, columns = bits_of(rows, self._at.tables)
         standard[places, columns] = self._on[columns]
         return standard
 
@@ -211,10 +212,10 @@ class Design:
         """Return what sums over raw rows are over standardised ones, along the last axis."""
         offset = self.mean * self.inverse_scale
         result: FloatArray = sums * self.inverse_scale
-        columns = self._number_columns
+        columns = self._at.numbers
         result[..., columns] -= offset[columns] * sums[..., :1]
-        known = self._absences != self._unused
-        columns, absences = columns[known], self._absences[known]
+        known = self._at.absences != self._at.unused
+        columns, absences = columns[known], self._at.absences[known]
         result[..., columns] += offset[columns] * sums[..., absences]
         return result
 
@@ -227,7 +228,7 @@ class Design:
         """Return rows without the categories that had no bit when so many rows had come."""
         known = rows.copy()
         known[:, np.array(self.is_category, dtype=bool)[: rows.shape[1]]] = np.nan
-        at, columns = bits_of(rows, self._tables)
+        at, columns = bits_of(rows, self._at.tables)
         born = np.array([column.born for column in self.columns])
         at, columns = (part[born[columns] <= places[at]] for part in (at, columns))
         features = np.array([column.feature for column in self.columns])[columns]
@@ -268,7 +269,7 @@ class Design:
         """Give columns to what a row has for the first time; return the copies (see `Change`)."""
         fresh: list[tuple[Column, float, bool]] = []
         for feature, value in enumerate(row.tolist()):
-            table, missing = self._columns_of[feature], value != value
+            table, missing = self._at.of_feature[feature], value != value
             if self.is_category[feature]:
                 if not missing and value not in table and self._is_common(feature, value):
                     fresh.append((Column(BIT, feature, value, self.n), 0.0, False))
@@ -293,11 +294,11 @@ class Design:
         counts = self._counts[feature]
         codes, times = np.unique(values[~np.isnan(values)], return_counts=True)
         for code, count in zip(codes.tolist(), times.tolist(), strict=True):
-            if code not in self._columns_of[feature]:
+            if code not in self._at.of_feature[feature]:
                 counts[code] = counts.get(code, 0) + count
 
     def _append(self, fresh: list[tuple[Column, float, bool]]) -> list[int]:
-        # One more than there are columns: `_unused` must point to one that nobody has.
+        # One more than there are columns: `unused` must point to one that nobody has.
         self._widen(capacity(len(self.columns) + len(fresh) + 1))
         copies = []
         self.inverse_scale = self.inverse_scale.copy()  # which a former `scale` may share
@@ -329,32 +330,12 @@ class Design:
             self._bound = np.pad(self._bound, (0, more), constant_values=inf)
 
     def _index_columns(self) -> None:
-        """Look up once what every row needs."""
-        # Per feature: of a number, its columns by their kind; of a category, by the id of each.
-        self._columns_of: list[dict[float, int]] = [{} for _ in self.is_category]
-        for place, column in enumerate(self.columns):
-            if column.kind != CONSTANT:
-                key = column.code if column.kind == BIT else column.kind
-                self._columns_of[column.feature][key] = place
-        self._bit_columns = np.array(
-            [i for i, column in enumerate(self.columns) if column.kind == BIT], dtype=np.int64
-        )
-        pairs = list(zip(self._columns_of, self.is_category, strict=True))
-        numbers = [i for i, (table, is_bits) in enumerate(pairs) if table and not is_bits]
-        self._tables = [(i, table) for i, (table, is_bits) in enumerate(pairs) if table and is_bits]
-        self._category_features = np.array([i for i, _ in self._tables], dtype=np.int64)
-        self._number_features = np.array(numbers, dtype=np.int64)
-        columns = [self._columns_of[i] for i in numbers]
-        self._unused = self.width - 1
-        self._number_columns = np.array([table[NUMBER] for table in columns], dtype=np.int64)
-        self._absences = np.array(
-            [table.get(ABSENCE, self._unused) for table in columns], dtype=np.int64
-        )
+        self._at = places_of(self.columns, self.is_category, self.width)
         self._prepare_rows()
 
     def _prepare_rows(self) -> None:
         """Compute the parts of rows that depend on the scale only."""
-        numbers = self._number_columns
+        numbers = self._at.numbers
         self._number_shift = self.shift[numbers]
         self._number_mean = self.mean[numbers]
         self._number_inverse = self.inverse_scale[numbers]
@@ -363,14 +344,14 @@ class Design:
         self._off[numbers] = 0.0
         self._off[0] = 1.0
         still = self.inverse_scale == 0
-        still[self._absences] = still[len(self.columns) :] = False
-        still[self._bit_columns] = False
+        still[self._at.absences] = still[len(self.columns) :] = False
+        still[self._at.bits] = False
         self._constant_columns = np.flatnonzero(still)
 
     def _bits(self, row: FloatArray) -> list[int]:
         """Return the columns of the categories that a row has."""
-        codes = row[self._category_features].tolist()
-        pairs = zip(codes, self._tables, strict=True)
+        codes = row[self._at.category_features].tolist()
+        pairs = zip(codes, self._at.tables, strict=True)
         # A missing value is NaN, which is no key.
         return [table[code] for code, (_, table) in pairs if code in table]
 
@@ -379,7 +360,7 @@ class Design:
     def _moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return number, mean and variance of the values of each column that are present."""
         n = np.full(self.width, float(self.n))
-        n[self._number_columns] -= self._sums[self._absences]
+        n[self._at.numbers] -= self._sums[self._at.absences]
         mean = self._sums / n
         return n, mean, self._squares / n - mean * mean
 
@@ -391,14 +372,14 @@ class Design:
     def _renew(self) -> None:
         n, mean, variance = self._moments()
         moves = variance > SMALLEST_VARIANCE
-        moves[self._absences] = moves[self._bit_columns] = False
+        moves[self._at.absences] = moves[self._at.bits] = False
         self.inverse_scale = np.zeros(self.width)
         self.inverse_scale[moves] = 1 / np.sqrt(variance[moves])
         self.mean = np.where(moves, mean, 0.0)
         # No value of n is farther than √(n − 1) standard deviations from their mean.
         self._bound = np.where(moves, np.sqrt(n), inf)
         self.inverse_scale[0] = 1.0
-        for place in self._bit_columns.tolist():
+        for place in self._at.bits.tolist():
             self.inverse_scale[place] = self._bit_height(self.columns[place])
         self.due = grown(self.n, self._refresh)
         self._prepare_rows()

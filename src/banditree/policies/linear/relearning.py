@@ -16,17 +16,10 @@ BLOCK = 4096
 
 
 class Relearning:
-    """Teaches a new design, as learning the observations one by one would.
+    """Teaches a new design, which knows its features, as learning one by one would.
 
     Only what a row changes by itself is done row by row: a new column, a new scale. What lies
-    between is summed up at once.
-
-    Parameters
-    ----------
-    design
-        A new one, with its features.
-    observations
-        In the order in which they came.
+    between is summed up at once. Observations are in the order in which they came.
     """
 
     def __init__(self, design: Design, observations: Observations) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from banditree.studies.paper import LONG
-from banditree.studies.reports.comparisons import regret_between
+from banditree.studies.paper import DATA_SETS, LONG, PAPER_TASKS, SPORTS
+from banditree.studies.reports.comparisons import END, FIRST, LAST, regret_between
 from banditree.studies.reports.findings import (
     Finding,
     Verdict,
@@ -30,16 +30,12 @@ from banditree.types import FloatArray
 
 __all__ = ["CLAIMS", "Claim", "judge"]
 
-SPORTS = "sports"
-DATA_SETS = ("adult", "shuttle", "covertype", "census")
-TASKS = (SPORTS, *DATA_SETS)
 TREES = ("TreeBootstrap", "TreeHeuristic")
 LINEAR = ("LinUCB", "LogisticUCB")
 LINEAR_ROWS = (*LINEAR, *(f"{label}, λ=1" for label in LINEAR))
 FORESTS = ("BanditForest", "BanditForest, radius/4")
 WON_BY_LINEAR, LOST_BY_LINEAR = ("adult", "census"), ("shuttle", "covertype")
 CONTEXT_FREE = "ThompsonSampling"
-LAST, FIRST, END = (0.8, 1.0), (0.0, 0.2), (0.9, 1.0)  # shares of the steps
 
 
 @dataclass(frozen=True)
@@ -175,8 +171,12 @@ def forest_explores_long(results: Results) -> Claim:
         "BanditForest explores for most of the time",
         "BanditForest takes most of the horizon to leave pure exploration, on all tasks: with the "
         "best of the depths tried, and the proven radius or a quarter of it.",
-        [exploration(results, task, forest) for forest in _forests(results) for task in TASKS],
-        TASKS,
+        [
+            exploration(results, task, forest)
+            for forest in _forests(results)
+            for task in PAPER_TASKS
+        ],
+        PAPER_TASKS,
         rule=(
             "Exploration lasts until the first tenth of the steps in which its regret is "
             "lower than Uniform's (where that was not run: than its own in the first tenth) "
@@ -285,8 +285,8 @@ def contexts_pay(results: Results) -> Claim:
         "Contexts have value",
         "Context-free Thompson sampling, there to show the value of contexts, has more regret "
         "than TreeBootstrap and TreeHeuristic on every task.",
-        [beats(results, task, tree, CONTEXT_FREE) for task in TASKS for tree in TREES],
-        TASKS,
+        [beats(results, task, tree, CONTEXT_FREE) for task in PAPER_TASKS for tree in TREES],
+        PAPER_TASKS,
     )
 
 
@@ -296,8 +296,8 @@ def constants_depend_on_the_task(results: Results) -> Claim:
         results,
         "The best alpha depends on the data",
         "The best constant of LinUCB, and that of LogisticUCB, depends on the data set.",
-        [differing(results, linear, TASKS) for linear in LINEAR],
-        TASKS,
+        [differing(results, linear, PAPER_TASKS) for linear in LINEAR],
+        PAPER_TASKS,
         rule="Two tasks have different best constants, each of which beats the other there.",
     )
 

@@ -132,8 +132,13 @@ def difference(values: FloatArray) -> Difference | None:
     return Difference(*interval(values)) if len(values) else None
 
 
+# Shares of the steps.
 Span = tuple[float, float]
 WHOLE: Span = (0.0, 1.0)
+FIRST: Span = (0.0, 0.2)
+MIDDLE: Span = (0.4, 0.6)
+LAST: Span = (0.8, 1.0)
+END: Span = (0.9, 1.0)
 
 
 def compare(

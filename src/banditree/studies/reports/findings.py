@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from banditree.studies.reports.comparisons import (
+    LAST,
+    MIDDLE,
     WHOLE,
     Difference,
     Span,
@@ -42,7 +44,6 @@ Verdict = Literal["reproduced", "not reproduced", "in part", "undecided", "not t
 Holds = bool | None
 Test = Callable[[Difference], Holds]
 
-MIDDLE, LAST = (0.4, 0.6), (0.8, 1.0)  # shares of the steps
 TENTHS = [(i / 10, (i + 1) / 10) for i in range(10)]
 HALF = len(TENTHS) // 2
 

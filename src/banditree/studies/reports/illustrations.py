@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from banditree.environments.sports_ads import CLICKS
-from banditree.studies.paper import LONG
+from banditree.studies.paper import DATA_SETS, LONG, SPORTS
 from banditree.studies.reports.click_trees import click_trees_figure
 from banditree.studies.reports.figure_style import Figure
 from banditree.studies.reports.figures import constants_figure, regret_figure
@@ -14,8 +14,6 @@ from banditree.studies.summary import Cell, Results
 
 __all__ = ["Illustration", "illustrations"]
 
-SPORTS = "sports"
-DATA_SETS = ("adult", "shuttle", "covertype", "census")
 PAPER_POLICIES = (
     "TreeBootstrap",
     "TreeHeuristic",

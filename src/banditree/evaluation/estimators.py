@@ -21,7 +21,7 @@ import numpy as np
 from banditree.evaluation.evidence import Evidence
 from banditree.types import FloatArray
 
-__all__ = ["ESTIMATORS", "Estimated", "estimated", "switch_limit"]
+__all__ = ["ESTIMATORS", "Estimated"]
 
 LIMITS = 20  # of weights, that SWITCH chooses from
 
@@ -35,8 +35,8 @@ class Estimated:
     numerator, denominator
         The interval is around the ratio of their means; None for a denominator of 1.
     terms
-        Unbiased summands: their mean has the expectation of that ratio. Row i may use what came
-        before it.
+        Returns unbiased summands: their mean has the expectation of that ratio. Row i may use what
+        came before it.
     bounds
         Between what a term must lie.
     weights
@@ -49,7 +49,7 @@ class Estimated:
 
     numerator: FloatArray
     denominator: FloatArray | None
-    terms: FloatArray
+    terms: Callable[[], FloatArray]
     bounds: tuple[float, float]
     weights: FloatArray | None
     slack: float = 0.0
@@ -76,27 +76,29 @@ class Estimated:
 
 def inverse_propensity(given: Evidence) -> Estimated:
     """Weigh each reward by how much likelier it would have been."""
-    low, high = given.reward_range
+    low, high = (given.weight_limit * bound for bound in given.reward_range)
     terms = given.weights * given.rewards
-    most = given.weight_limit
-    return Estimated(
-        terms, None, terms, (min(0.0, most * low), max(0.0, most * high)), given.weights
-    )
+    return Estimated(terms, None, lambda: terms, (min(0.0, low), max(0.0, high)), given.weights)
 
 
 def self_normalised(given: Evidence) -> Estimated:
     """Divide by the weights' mean, which is known to be 1 and varies as the numerator does."""
     low, high = given.reward_range
-    sums, weights = given.weights * given.rewards, given.weights
-    # The terms are those of a doubly robust estimate whose model is the estimate so far.
-    before = np.cumsum(sums) - sums
-    total = np.cumsum(weights) - weights
+    width = given.weight_limit * (high - low)
+    sums, bounds = given.weights * given.rewards, (high - width, low + width)
+    return Estimated(sums, given.weights, lambda: _normalised_so_far(given), bounds, given.weights)
+
+
+def _normalised_so_far(given: Evidence) -> FloatArray:
+    """Return the terms of a doubly robust estimate whose model is the estimate so far."""
+    low, high = given.reward_range
+    weights, sums = given.weights, given.weights * given.rewards
+    before, total = np.cumsum(sums) - sums, np.cumsum(weights) - weights
     so_far = np.full(len(sums), (low + high) / 2)
     np.divide(before, total, out=so_far, where=total > 0)
     np.clip(so_far, low, high, out=so_far)
-    terms = so_far + weights * (given.rewards - so_far)
-    width = given.weight_limit * (high - low)
-    return Estimated(sums, weights, terms, (high - width, low + width), weights)
+    terms: FloatArray = so_far + weights * (given.rewards - so_far)
+    return terms
 
 
 def direct(given: Evidence) -> Estimated:
@@ -112,7 +114,9 @@ def direct(given: Evidence) -> Estimated:
 def doubly_robust(given: Evidence) -> Estimated:
     """Correct the model by what it missed where the log can tell."""
     terms = given.modelled + given.weights * (given.rewards - given.fitted)
-    return Estimated(terms, None, terms, _corrected(given, given.weight_limit), given.weights)
+    return Estimated(
+        terms, None, lambda: terms, _corrected(given, given.weight_limit), given.weights
+    )
 
 
 def switch(given: Evidence) -> Estimated:
@@ -126,7 +130,7 @@ def switch(given: Evidence) -> Estimated:
     low, high = given.reward_range
     slack = min(float(given.weights.mean() - kept.mean()), 1.0) * (high - low)
     terms = given.modelled + kept * (given.rewards - given.fitted)
-    return Estimated(terms, None, terms, _corrected(given, limit), kept, slack)
+    return Estimated(terms, None, lambda: terms, _corrected(given, limit), kept, slack)
 
 
 def switch_limit(given: Evidence) -> float:
@@ -135,17 +139,20 @@ def switch_limit(given: Evidence) -> float:
     positive = weights[weights > 0]
     if not len(positive):
         return 0.0
-    order = np.argsort(weights)
     limits = np.geomspace(positive.min(), positive.max(), LIMITS)
     limits[-1] = positive.max()
-    # Sums over the rows of small weights, from running sums of all.
-    ends = np.searchsorted(weights[order], limits, side="right") - 1
-    moved = (weights * (given.rewards - given.fitted))[order]
-    model = given.modelled[order]
-    means = (np.cumsum(moved)[ends] + model.sum()) / n
-    squares = (np.cumsum(moved**2 + 2 * moved * model)[ends] + (model**2).sum()) / n
+    # Sums over the rows of weights up to each limit: first those from one limit to the next.
+    step = np.searchsorted(limits, weights)
+
+    def up_to(values: FloatArray) -> FloatArray:
+        return np.cumsum(np.bincount(step, values, minlength=LIMITS))
+
+    moved, model = weights * (given.rewards - given.fitted), given.modelled
+    means = (up_to(moved) + model.sum()) / n
+    squares = (up_to(moved * (moved + 2 * model)) + (model**2).sum()) / n
+    sums = up_to(weights)
     low, high = given.reward_range
-    beyond = (weights.sum() - np.cumsum(weights[order])[ends]) / n
+    beyond = (sums[-1] - sums) / n
     biases = (high - low) * np.minimum(beyond, 1.0)
     return float(limits[int(np.argmin((squares - means**2) / n + biases**2))])
 
@@ -169,8 +176,3 @@ ESTIMATORS: dict[str, Callable[[Evidence], Estimated]] = {
     "dr": doubly_robust,
     "switch-dr": switch,
 }
-
-
-def estimated(given: Evidence) -> dict[str, Estimated]:
-    """Return all estimates."""
-    return {name: estimator(given) for name, estimator in ESTIMATORS.items()}

@@ -7,7 +7,7 @@ from typing import Any
 
 from banditree._checking import as_float, check_choice, check_seed, shorten
 from banditree.errors import InvalidParameterError
-from banditree.evaluation.estimators import Estimated, estimated
+from banditree.evaluation.estimators import ESTIMATORS, Estimated
 from banditree.evaluation.evidence import Advance, Evidence, gather, of_the_log
 from banditree.evaluation.intervals import (
     Interval,
@@ -124,37 +124,46 @@ def compare(
 
 def compared(evidence: Mapping[str, Evidence], log: Log, settings: Settings) -> Comparison:
     """Return the comparison of those whose evidence is given."""
-    all_of_it = {**evidence, LOGGED: of_the_log(log)}
     making = Making(log.reward_range, len(log), settings)
-    found = {
-        name: {estimator: making.prepared(e) for estimator, e in estimated(given).items()}
-        for name, given in all_of_it.items()
-    }
-    evaluations = {}
-    for name, given in all_of_it.items():
-        estimates = {
-            estimator: _estimate(estimator, given, of_it, making, log)
-            for estimator, of_it in found[name].items()
-        }
+    evaluations, kept = {}, {}
+    for name, given in {**evidence, LOGGED: of_the_log(log)}.items():
+        estimates, kept[name] = {}, dict[str, Prepared]()
+        # One after the other, so that no more than one has its rows in memory.
+        for estimator, estimate_of in ESTIMATORS.items():
+            found = estimate_of(given)
+            kept[name][estimator] = prepared = making.prepared(found)
+            interval = making.interval(prepared)
+            estimates[estimator] = _estimate(estimator, given, found, interval, log)
         evaluations[name] = Evaluation(
             name, estimates, given.overlap, log.health, settings.interval, settings.level
         )
     differences = {
         (first, second): {
-            estimator: making.difference(of_it, found[second][estimator])
-            for estimator, of_it in found[first].items()
+            estimator: making.difference(one, kept[second][estimator])
+            for estimator, one in kept[first].items()
         }
-        for first, second in permutations(found, 2)
+        for first, second in permutations(kept, 2)
     }
     return Comparison(evaluations, differences)
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """An estimate, with how each block of rows moves it."""
+    """What the interval of an estimate and those of its differences need.
 
-    found: Estimated
-    sums: FloatArray | None
+    Attributes
+    ----------
+    value, centre, slack, bounds
+        As of `Estimated`.
+    moved
+        By how much each block of rows moves the estimate, or the terms of all rows.
+    """
+
+    value: float
+    centre: float
+    slack: float
+    bounds: tuple[float, float]
+    moved: FloatArray
 
 
 class Making:
@@ -175,45 +184,39 @@ class Making:
         self._blocks = blocks_of(n, settings.seed)
 
     def prepared(self, found: Estimated) -> Prepared:
-        """Return an estimate with what its interval and its differences need."""
-        if self._settings.interval != "bootstrap":
-            return Prepared(found, None)
-        return Prepared(found, summed(found.influence(), self._blocks))
+        """Return what is needed of an estimate, which is little for the bootstrap."""
+        resampling = self._settings.interval == "bootstrap"
+        moved = summed(found.influence(), self._blocks) if resampling else found.terms()
+        return Prepared(found.value, found.centre, found.slack, found.bounds, moved)
 
     def interval(self, of: Prepared) -> tuple[float, float]:
         """Return the interval of an estimate."""
-        found = of.found
-        if of.sums is None:
-            low, high = self._sequence(found.terms, found.bounds, self._values)
-        else:
-            low, high = self._resampled(of.sums, found.centre, self._values)
-        return _reaching(low - found.slack, high + found.slack, found.value)
+        low, high = self._around(of.moved, of.centre, of.bounds, self._values)
+        return _reaching(low - of.slack, high + of.slack, of.value)
 
     def difference(self, first: Prepared, second: Prepared) -> Difference:
         """Return by how much the first exceeds the second."""
-        one, two = first.found, second.found
-        value, most = one.value - two.value, self._values[1] - self._values[0]
-        if first.sums is None or second.sums is None:
-            bounds = one.bounds[0] - two.bounds[1], one.bounds[1] - two.bounds[0]
-            low, high = self._sequence(one.terms - two.terms, bounds, (-most, most))
-        else:
-            sums = first.sums - second.sums
-            low, high = self._resampled(sums, one.centre - two.centre, (-most, most))
-        slack = one.slack + two.slack
+        value, most = first.value - second.value, self._values[1] - self._values[0]
+        bounds = first.bounds[0] - second.bounds[1], first.bounds[1] - second.bounds[0]
+        moved, centre = first.moved - second.moved, first.centre - second.centre
+        low, high = self._around(moved, centre, bounds, (-most, most))
+        slack = first.slack + second.slack
         return Difference(value, *_reaching(low - slack, high + slack, value))
 
-    def _sequence(
-        self, terms: FloatArray, bounds: tuple[float, float], values: tuple[float, float]
+    def _around(
+        self,
+        moved: FloatArray,
+        centre: float,
+        bounds: tuple[float, float],
+        values: tuple[float, float],
     ) -> tuple[float, float]:
-        always = self._settings.interval == "always"
-        return sequence_bounds(terms, bounds, values, self._settings.level, always=always)
-
-    def _resampled(
-        self, sums: FloatArray, centre: float, values: tuple[float, float]
-    ) -> tuple[float, float]:
+        given = self._settings
+        if given.interval != "bootstrap":
+            always = given.interval == "always"
+            return sequence_bounds(moved, bounds, values, given.level, always=always)
         if centre != centre:  # no row of any weight
             return centre, centre
-        down, up = resampled_bounds(sums, self._n, self._settings.level, self._settings.seed)
+        down, up = resampled_bounds(moved, self._n, given.level, given.seed)
         return max(centre + down, values[0]), min(centre + up, values[1])
 
 
@@ -222,9 +225,10 @@ def _reaching(low: float, high: float, value: float) -> tuple[float, float]:
     return min(low, value), max(high, value)
 
 
-def _estimate(name: str, given: Evidence, of: Prepared, making: Making, log: Log) -> Estimate:
-    found = of.found
-    low, high = making.interval(of)
+def _estimate(
+    name: str, given: Evidence, found: Estimated, interval: tuple[float, float], log: Log
+) -> Estimate:
+    low, high = interval
     return Estimate(
         found.value,
         low,

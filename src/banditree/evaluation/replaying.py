@@ -120,7 +120,7 @@ def _estimate(log: Log, rows: NDArray[np.intp], settings: Settings) -> Estimate:
     if not len(rows):
         nan = float("nan")
         return Estimate(nan, nan, nan, 0.0, 0.0, verdict, reasons)
-    found = Estimated(rewards, None, rewards, log.reward_range, None)
+    found = Estimated(rewards, None, lambda: rewards, log.reward_range, None)
     making = Making(log.reward_range, len(rows), settings)
     interval = making.interval(making.prepared(found))
     return Estimate(found.value, *interval, float(len(rows)), 1.0, verdict, reasons)

@@ -10,7 +10,7 @@ import pytest
 
 import banditree as bt
 from banditree.cli import main
-from banditree.evaluation import always, compare, learning
+from banditree.evaluation import LogWriter, always, compare, learning
 from banditree.studies import evaluations
 from evaluation.made_up import ARMS, as_log, drawn
 
@@ -22,6 +22,17 @@ def log_file(tmp_path: Path) -> Path:
     path = tmp_path / "visits.parquet"
     drawn(1_500).write_parquet(path)
     return path
+
+
+def test_a_change_of_code_is_another_evaluation(
+    log_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    source = evaluations.LogSource(str(log_file), "item", "click", "p")
+    keys = set()
+    for code in ("one", "two", "two"):
+        monkeypatch.setattr(evaluations, "_code", lambda code=code: code)
+        keys.add(evaluations._candidate("Uniform", source, "", 0, tmp_path).key)
+    assert len(keys) == 2
 
 
 def test_the_table_and_the_report(
@@ -142,3 +153,24 @@ def test_evidence_is_kept_in_plain_arrays(log_file: Path, tmp_path: Path):
     (kept,) = (tmp_path / "out" / evaluations.KEPT).iterdir()
     assert kept.suffix == ".npz"
     assert json.loads(source.fingerprint())[0]["arm"] == "item"
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_log_of_ones_own_needs_no_columns_named(
+    tmp_path: Path,
+    closed: bool,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+):
+    path, policy = tmp_path / "log.parquet", bt.Uniform(list(ARMS), seed=1)
+    writer = LogWriter(path)
+    for age in range(200):
+        writer.add({"age": age}, policy.decision({}), age % 2)
+    if closed:
+        writer.close()
+    request.addfinalizer(writer.close)
+    command = ["evaluate", str(path), "--policies", "always:golf", "--workers", "1"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 0
+    assert "200 rows" in capsys.readouterr().out
+    source = evaluations.LogSource(str(path))
+    assert next(source.load().contexts.one_by_one(0, 1)) == {"age": 0}

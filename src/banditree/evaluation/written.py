@@ -14,7 +14,16 @@ from banditree.evaluation.journal import journal_of, lines_in
 from banditree.evaluation.reading import Codes, arms_in_order
 from banditree.types import Arm, FloatArray
 
-__all__ = ["RESERVED", "Rows", "Written", "arrow", "load_rows", "read_written", "save_rows"]
+__all__ = [
+    "RESERVED",
+    "Rows",
+    "Written",
+    "arrow",
+    "is_written",
+    "load_rows",
+    "read_written",
+    "save_rows",
+]
 
 RESERVED = ("arm", "reward", "propensity", "eligible", "time", "key")
 """Columns of the file that are no features."""
@@ -56,6 +65,19 @@ class Rows:
             self.named = isinstance(context, dict)
             values = context if self.named else {str(i): v for i, v in enumerate(context)}
             self.by_key[key] = {**values, **{name: entry[name] for name in RESERVED[:-1]}}
+
+
+def is_written(path: Path) -> bool:
+    """Return whether a file is that of a `LogWriter`."""
+    if journal_of(path).exists():
+        return True
+    if not path.is_file() or path.suffix != ".parquet":
+        return False
+    pa = arrow()
+    try:
+        return NAMED in (pa.parquet.read_schema(path).metadata or {})
+    except (OSError, ValueError):  # whoever reads it will say what is wrong
+        return False
 
 
 def load_rows(path: Path) -> tuple[Rows, int]:

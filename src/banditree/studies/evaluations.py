@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import banditree.evaluation as evaluation
 import banditree.policies as policies
 from banditree._checking import check_whole, did_you_mean
 from banditree.errors import InvalidParameterError
@@ -20,6 +21,7 @@ from banditree.evaluation.evaluating import Settings, compared
 from banditree.evaluation.evidence import Evidence, Overlap, gather
 from banditree.evaluation.reward_model import RewardModel
 from banditree.evaluation.targets import bind
+from banditree.evaluation.written import is_written
 from banditree.studies.code import build_name
 from banditree.studies.extra import TO_RUN, check_extra
 from banditree.studies.runner import Bar
@@ -48,7 +50,9 @@ class LogSource:
     no_reward: Any = "refuse"
 
     def load(self) -> Log:
-        """Return the log."""
+        """Return the log; one that a `LogWriter` wrote says itself what its columns are."""
+        if is_written(Path(self.path)):
+            return Log.read(self.path, no_reward=self.no_reward)
         options = asdict(self)
         return Log.from_table(options.pop("path"), **options)
 
@@ -193,9 +197,18 @@ def _candidate(
 ) -> Candidate:
     path = Path(name)
     content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-    defining = [name, content, fingerprint, seed, build_name()]
+    defining = [name, content, fingerprint, seed, build_name(), _code()]
     key = hashlib.sha256(json.dumps(defining).encode()).hexdigest()[:32]
     return Candidate(name, source, fingerprint, seed, str(Path(folder).resolve()), key)
+
+
+@cache
+def _code() -> str:
+    """Return a hash of what evaluates; `build_name` is of policies and what they rest on."""
+    digest = hashlib.sha256()
+    for file in sorted(Path(evaluation.__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _check_name(name: str) -> None:

@@ -112,6 +112,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/long_life.py
 	$(BIN)/python benchmarks/snapshots.py
+	$(BIN)/python benchmarks/evaluation.py
 	PYTHONPATH=benchmarks $(BIN)/python -m peers.step_for_step
 
 regret: $(INSTALLED)

@@ -339,3 +339,16 @@ def test_drift_is_judged():
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-2].startswith(judged)
     assert done.stdout.splitlines()[-2].endswith(" ok")
+
+
+def test_evaluation_in_a_quick_version():
+    done = run("evaluation.py", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "switch-dr" in done.stdout
+    assert done.stdout.splitlines()[-1] == "- too few rows to be judged"
+
+
+def test_the_simulation_of_evaluations_is_judged():
+    done = run("evaluation_truth.py", "--repeats", "3", "--rows", "300", "--tasks", "sports")
+    assert "always-valid dr misses" in done.stdout, done.stderr
+    assert "wrong propensities are seen" in done.stdout

@@ -25,6 +25,7 @@ ORDER = [
     "policies",
     "checks",
     "environments",
+    "evaluation",
     "studies",
     "cli",
     "__main__",

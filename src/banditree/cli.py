@@ -54,6 +54,19 @@ docs/studies.md has all keys."""
 REPORT = """\
 Write report.html, report.md and the figures of finished runs once more, for instance while a
 study is under way, or after an update."""
+EVALUATE = """\
+Say what others would have earned per decision, had they decided in the contexts of a log.
+
+A policy named by its class learns as it goes (doubly robust replay); one named by its file is
+evaluated as it is. What is finished is kept, so that an evaluation that was interrupted goes on
+where it stood."""
+EVALUATE_EXAMPLES = """\
+examples:
+  banditree evaluate log.parquet --policies TreeHeuristic Bandit LinUCB
+  banditree evaluate visits.csv --policies policy.bt always:golf --arm item --reward click \\
+      --propensity p --context age city --no-reward 0
+
+docs/evaluation.md says how to read what it prints, and when not to trust it."""
 DATA = """\
 The data sets of the paper: adult, shuttle, covertype and census. They are looked for in
 $BANDITREE_DATA, then in the cache ($BANDITREE_CACHE, or the system's own)."""
@@ -99,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_reproduce(commands)
     _add_run(commands)
+    _add_evaluate(commands)
     report = commands.add_parser(
         "report", help="write the report of results once more", description=REPORT
     )
@@ -153,6 +167,38 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study")
     _add_running(parser, "results/NAME")
     parser.set_defaults(do=_run)
+
+
+def _add_evaluate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = _add_study_command(
+        commands, "evaluate", "what others would have earned", EVALUATE, EVALUATE_EXAMPLES
+    )
+    parser.add_argument("log", type=Path, metavar="LOG", help="a Parquet or CSV file")
+    parser.add_argument(
+        "--policies", nargs="+", required=True, metavar="POLICY", help="names, files, always:ARM"
+    )
+    parser.add_argument("--arm", default="arm", metavar="COLUMN", help="what was offered")
+    parser.add_argument("--reward", default="reward", metavar="COLUMN", help="what it paid")
+    parser.add_argument(
+        "--propensity",
+        default="propensity",
+        metavar="COLUMN",
+        help="with which probability it was drawn; 'estimate' if that is not known",
+    )
+    parser.add_argument(
+        "--context", nargs="+", metavar="COLUMN", help="what was known (default: all others)"
+    )
+    parser.add_argument("--eligible", metavar="COLUMN", help="which arms could be drawn: a|b|c")
+    parser.add_argument("--time", metavar="COLUMN", help="by which rows are sorted")
+    parser.add_argument(
+        "--no-reward",
+        default="refuse",
+        metavar="WHAT",
+        help="of rows without one: 'refuse', 'leave out', or the reward that they have",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: 0)")
+    _add_running(parser, "results/evaluation-LOG")
+    parser.set_defaults(do=_evaluate)
 
 
 def _add_running(parser: argparse.ArgumentParser, out: str) -> None:
@@ -230,6 +276,47 @@ def _carry_out(study: "Study", folder: Path, options: argparse.Namespace) -> int
         details.unlink(missing_ok=True)
     _write_report(folder)
     return FAILED if failures else 0
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from banditree.studies.evaluations import LogSource, evaluate_all
+    from banditree.studies.extra import TO_REPORT, check_extra
+    from banditree.studies.reports.evaluation import write_evaluation
+
+    check_extra(*TO_REPORT)
+    source = LogSource(
+        path=str(options.log.resolve()),
+        arm=options.arm,
+        reward=options.reward,
+        propensity=None if options.propensity == "estimate" else options.propensity,
+        context=None if options.context is None else tuple(options.context),
+        eligible=options.eligible,
+        time=options.time,
+        no_reward=_number_or_word(options.no_reward),
+    )
+    folder = options.out or Path("results") / f"evaluation-{options.log.name.partition('.')[0]}"
+    log, found, failures = evaluate_all(
+        options.policies,
+        source,
+        folder,
+        seed=options.seed,
+        workers=options.workers,
+        ray=options.ray,
+    )
+    print(log)
+    for failure in failures:
+        print(f"banditree: {failure.run} failed: {failure.error}", file=sys.stderr)
+    if found is not None:
+        print(f"\n{found}\n")
+        print(f"report: {write_evaluation(options.log.name, log, found, folder)}")
+    return FAILED if failures else 0
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _report(options: argparse.Namespace) -> int:

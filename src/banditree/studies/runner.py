@@ -25,7 +25,7 @@ from banditree.studies.specs import EnvironmentSpec, Study
 from banditree.studies.store import Store
 from banditree.studies.workers import outcomes
 
-__all__ = ["Plan", "plan", "run_study"]
+__all__ = ["Bar", "Plan", "plan", "run_study"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def run_study(
     todo = [run for run in distinct.values() if run.key not in done]
     store.note("study", _noted(study, planned))
     store.note("failures", {})  # those of the time before are tried again
-    bar = _Bar(len(distinct), len(distinct) - len(todo), shown=progress)
+    bar = Bar(len(distinct), len(distinct) - len(todo), shown=progress)
     for name, about in planned.about.items():
         for remark in about.remarks:
             bar.say(f"{name}: {remark}")
@@ -161,7 +161,7 @@ def _prepared(
     return environments, skipped
 
 
-class _Bar:
+class Bar:
     """How many runs are done, which are under way, and how long it will take."""
 
     def __init__(self, total: int, done: int, *, shown: bool) -> None:
@@ -189,11 +189,13 @@ class _Bar:
         if not self._bar.disable:
             self._bar.write(text, file=sys.stderr)
 
-    def begun(self, run: Run) -> None:
+    def begun(self, run: Any) -> None:
+        """Show that a run is under way."""
         self._underway.append(str(run))
         self._show()
 
-    def finished(self, run: Run) -> None:
+    def finished(self, run: Any) -> None:
+        """Count a run."""
         self._underway.remove(str(run))
         self._bar.update()
         self._show()

@@ -4,6 +4,7 @@ import hashlib
 import time
 import traceback
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from banditree.studies.memory import PeakMemory
 from banditree.studies.specs import BASELINE, EnvironmentSpec, Variant, as_json
 from banditree.types import FloatArray
 
-__all__ = ["Failure", "Outcome", "Run", "perform"]
+__all__ = ["Failure", "Job", "Outcome", "Run", "perform"]
 
 # So many points of a regret curve are kept: enough for any figure.
 CURVE_POINTS = 500
@@ -37,6 +38,23 @@ class Run:
     def __str__(self) -> str:
         return f"{self.variant} on {self.environment.name}, seed {self.seed}"
 
+    def carry_out(self) -> "Outcome":
+        """Let the policy play."""
+        return _perform(self)
+
+
+class Job(Protocol):
+    """What any process can do: a run, or whatever else knows how to carry itself out."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from any other."""
+        ...
+
+    def carry_out(self) -> Any:
+        """Return what comes of it, which has the job as `run`."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -52,9 +70,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that raised."""
+    """A job that raised."""
 
-    run: Run
+    run: Any
     error: str
     details: str
 
@@ -65,14 +83,14 @@ def key_of(variant: Variant, fingerprint: str, seed: int, horizon: int, code: st
     return hashlib.sha256(as_json(defining).encode()).hexdigest()[:32]
 
 
-def perform(run: Run) -> Outcome | Failure:
+def perform(run: Job) -> Any:
     """Carry out a run. What it raises is returned, so that other runs go on."""
     from threadpoolctl import threadpool_limits
 
     try:
         # With one thread, sums are added up in one order, however many processors there are.
         with threadpool_limits(limits=1):
-            return _perform(run)
+            return run.carry_out()
     except BanditreeError as error:
         return Failure(run, str(error), traceback.format_exc())
     except Exception as error:

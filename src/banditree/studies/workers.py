@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from banditree.errors import InvalidParameterError
-from banditree.studies.runs import Failure, Outcome, Run, perform
+from banditree.studies.runs import Failure, Job, perform
 
 __all__ = ["outcomes"]
 
-Announce = Callable[[Run], None]
-Perform = Callable[[Run], Outcome | Failure]
+Announce = Callable[[Any], None]
+Perform = Callable[[Job], Any]
 
 KILLED = "its process was killed, maybe for want of memory"
 # Where data are looked for, which processes on a cluster must know too.
@@ -25,8 +25,8 @@ PLACES = ("BANDITREE_DATA", "BANDITREE_CACHE")
 
 
 def outcomes(
-    runs: Iterable[Run], announce: Announce, workers: int | None = None, ray: str | None = None
-) -> Generator[Outcome | Failure]:
+    runs: Iterable[Job], announce: Announce, workers: int | None = None, ray: str | None = None
+) -> Generator[Any]:
     """Carry out runs; yield what comes of them as it comes.
 
     Parameters
@@ -46,18 +46,16 @@ def outcomes(
     return _here(runs, announce) if workers == 1 else _by_processes(runs, announce, workers)
 
 
-def _here(runs: Iterable[Run], announce: Announce) -> Generator[Outcome | Failure]:
+def _here(runs: Iterable[Job], announce: Announce) -> Generator[Any]:
     for run in runs:
         announce(run)
         yield perform(run)
 
 
-def _by_processes(
-    runs: Iterable[Run], announce: Announce, workers: int
-) -> Generator[Outcome | Failure]:
+def _by_processes(runs: Iterable[Job], announce: Announce, workers: int) -> Generator[Any]:
     queue = deque(runs)
     while queue:
-        underway: dict[str, Run] = {}
+        underway: dict[str, Job] = {}
         try:
             yield from _in_pool(queue, underway, announce, workers)
         except BrokenProcessPool:
@@ -67,8 +65,8 @@ def _by_processes(
 
 
 def _in_pool(
-    queue: deque[Run], underway: dict[str, Run], announce: Announce, workers: int
-) -> Generator[Outcome | Failure]:
+    queue: deque[Job], underway: dict[str, Job], announce: Announce, workers: int
+) -> Generator[Any]:
     """Carry out what is in a queue. Which runs have begun and not ended is in `underway`."""
     from joblib import Parallel, delayed
 
@@ -92,20 +90,18 @@ def _in_pool(
             yield outcome
 
 
-def _alone(run: Run) -> Outcome | Failure:
+def _alone(run: Job) -> Any:
     """Carry out a run in a process that may die."""
     from joblib import Parallel, delayed
 
     try:
-        found: list[Outcome | Failure] = Parallel(n_jobs=2)(
-            [delayed(found_from)(_modules(), perform, run)]
-        )
+        found: list[Any] = Parallel(n_jobs=2)([delayed(found_from)(_modules(), perform, run)])
     except BrokenProcessPool:
         return Failure(run, KILLED, KILLED)
     return found[0]
 
 
-def found_from(places: list[str], perform: Perform, run: Run) -> Outcome | Failure:
+def found_from(places: list[str], perform: Perform, run: Job) -> Any:
     """Carry out a run in a process that finds modules where the first one does."""
     sys.path.extend(place for place in places if place not in sys.path)
     return perform(run)
@@ -117,8 +113,8 @@ def _modules() -> list[str]:
 
 
 def _on_ray(
-    runs: Iterable[Run], announce: Announce, address: str, workers: int | None
-) -> Generator[Outcome | Failure]:
+    runs: Iterable[Job], announce: Announce, address: str, workers: int | None
+) -> Generator[Any]:
     # By Ray's own tasks: its backend for joblib hands results over only when all are there, and a
     # crash would lose them.
     ray = _connected(address)
@@ -126,7 +122,7 @@ def _on_ray(
         task, places = ray.remote(found_from), _modules()
         workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         queue = iter(runs)
-        underway: dict[Any, Run] = {}
+        underway: dict[Any, Job] = {}
         while True:
             while len(underway) < workers and (run := next(queue, None)) is not None:
                 announce(run)

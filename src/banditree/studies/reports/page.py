@@ -7,7 +7,7 @@ from banditree.studies.reports.claims import Claim
 from banditree.studies.reports.conditions import conditions
 from banditree.studies.summary import Results
 
-__all__ = ["page"]
+__all__ = ["document", "html_figures", "html_items", "html_table", "page"]
 
 BEST = '<td class="best">'
 STYLE = """
@@ -70,8 +70,15 @@ def page(
         The definitions of the figures' colours, on a light and on a dark page.
     """
     sections = _sections(results, claims, figures)
+    return document(results.name, tables.facts(results), sections, colours)
+
+
+def document(
+    name: str, facts: list[tuple[str, str]], sections: dict[str, str], colours: tuple[str, str]
+) -> str:
+    """Return the text of an HTML file: a title, facts, and sections of HTML with their headings."""
     style = STYLE.replace("FIGURES", colours[0]).replace("DARK", colours[1])
-    title = escape(results.name)
+    title = escape(name)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -82,7 +89,7 @@ def page(
 </head>
 <body>
 <h1>{title}</h1>
-{_facts(results)}
+{_facts(facts)}
 {_contents(list(sections))}
 {"".join(_section(name, content) for name, content in sections.items())}</body>
 </html>
@@ -92,23 +99,23 @@ def page(
 def _sections(
     results: Results, claims: list[Claim], figures: list[tuple[str, str]]
 ) -> dict[str, str]:
-    sections = {"Regret": _regret(results), "Figures": _figures(figures)}
+    sections = {"Regret": _regret(results), "Figures": html_figures(figures)}
     constants = tables.constants_rows(results)
     if constants is not None:
         sections["Constants"] = _constants(constants)
     if claims:
         sections["Claims of the paper"] = _claims(claims)
     if conditions(results):
-        sections["Conditions"] = _items(conditions(results), ": ")
+        sections["Conditions"] = html_items(conditions(results), ": ")
     if results.about:
         sections["Environments"] = _environments(results)
     if tables.left_out(results):
-        sections["Left out"] = _items(tables.left_out(results), " ")
+        sections["Left out"] = html_items(tables.left_out(results), " ")
     return sections
 
 
-def _facts(results: Results) -> str:
-    rows = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in tables.facts(results))
+def _facts(facts: list[tuple[str, str]]) -> str:
+    rows = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts)
     return f"<dl>{rows}</dl>"
 
 
@@ -126,21 +133,25 @@ def _anchor(name: str) -> str:
 
 
 def _regret(results: Results) -> str:
-    return f"<p>{escape(tables.regret_note(results))}</p>\n{_table(tables.regret_rows(results))}"
+    return (
+        f"<p>{escape(tables.regret_note(results))}</p>\n{html_table(tables.regret_rows(results))}"
+    )
 
 
 def _constants(table: tables.Table) -> str:
-    return f"<p>{escape(tables.CONSTANTS_NOTE)}</p>\n{_table(table, 'numbers wrapped')}"
+    return f"<p>{escape(tables.CONSTANTS_NOTE)}</p>\n{html_table(table, 'numbers wrapped')}"
 
 
-def _figures(figures: list[tuple[str, str]]) -> str:
+def html_figures(figures: list[tuple[str, str]]) -> str:
+    """Return figures, given the SVG element and the caption of each."""
     return "\n".join(
         f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
         for svg, caption in figures
     )
 
 
-def _table(table: tables.Table, kind: str = "numbers") -> str:
+def html_table(table: tables.Table, kind: str = "numbers") -> str:
+    """Return a table; the first column names the rows."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.header)
     rows = []
     for i, (first, *rest) in enumerate(table.rows):
@@ -185,11 +196,12 @@ def _claim(claim: Claim) -> str:
 
 def _environments(results: Results) -> str:
     remarks = tables.remarks(results)
-    table = _table(tables.environment_rows(results))
-    return f"{table}\n{_items(remarks, ': ')}" if remarks else table
+    table = html_table(tables.environment_rows(results))
+    return f"{table}\n{html_items(remarks, ': ')}" if remarks else table
 
 
-def _items(pairs: list[tuple[str, str]], between: str) -> str:
+def html_items(pairs: list[tuple[str, str]], between: str) -> str:
+    """Return a list of names and what is said of them."""
     items = "".join(
         f"<li><strong>{escape(name)}</strong>{between}{escape(text)}</li>" for name, text in pairs
     )

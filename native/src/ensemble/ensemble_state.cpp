@@ -149,9 +149,9 @@ void SharedRows::write(ByteWriter& out) const {
         out.put<std::uint8_t>(kinds_[f] == Kind::category);
         columns_[f].write(out);
     }
-    out.array(arms_);
-    out.array(rewards_);
-    out.array(numbers_);
+    out.array(arms_.span());
+    out.array(rewards_.span());
+    out.array(numbers_.span());
     out.put(n_learned_);
 }
 
@@ -163,9 +163,9 @@ SharedRows SharedRows::read(ByteReader& in, std::uint32_t n_arms) {
         const RawColumn& column = rows.columns_.emplace_back(RawColumn::read(in));
         Reader::require(column.suits(kind));
     }
-    rows.arms_ = in.array<std::uint32_t>();
-    rows.rewards_ = in.array<double>();
-    rows.numbers_ = in.array<std::uint64_t>();
+    rows.arms_ = Cells<std::uint32_t>(in.array<std::uint32_t>());
+    rows.rewards_ = Cells<double>(in.array<double>());
+    rows.numbers_ = Cells<std::uint64_t>(in.array<std::uint64_t>());
     rows.n_learned_ = in.get<std::uint64_t>();
     const std::size_t n = rows.size();
     Reader::require(rows.rewards_.size() == n && rows.numbers_.size() == n);

@@ -28,7 +28,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")
 
 ONLINE = partial(bt.OnlineTreeBootstrap, replicas=4)
 MAKERS: list[Any] = [bt.TreeHeuristic, bt.Greedy, ONLINE, bt.Bandit]
-every_maker = pytest.mark.parametrize("make", MAKERS, ids=["heuristic", "greedy", "online", "bandit"])
+every_maker = pytest.mark.parametrize(
+    "make", MAKERS, ids=["heuristic", "greedy", "online", "bandit"]
+)
 
 
 @pytest.fixture

@@ -103,8 +103,7 @@ void Forest::write(ByteWriter& out) const {
     out.put<std::uint64_t>(bags_.size());
     for (const Bag& bag : bags_) {
         bag.tree.write(out);
-        out.array(bag.mean);
-        out.array(bag.weight);
+        bag.leaves.write(out);
     }
 }
 
@@ -112,13 +111,12 @@ Forest Forest::read(ByteReader& in, std::size_t n_features) {
     Forest forest;
     forest.seed_ = in.get<std::uint64_t>();
     forest.base_ = read_starts(in);
-    forest.bags_.resize(in.length(1));
-    Reader::require(forest.is_fitted() == !forest.bags_.empty());
-    for (Bag& bag : forest.bags_) {
-        bag.tree = SharedTree::read(in, n_features);
-        const std::size_t n_values = bag.tree.n_leaves() * forest.base_.size();
-        bag.mean = read_numbers(in, n_values, kAny);
-        bag.weight = read_numbers(in, n_values, 0);
+    const std::size_t n_bags = in.length(1);
+    Reader::require(forest.is_fitted() == (n_bags > 0));
+    for (std::size_t i = 0; i < n_bags; ++i) {
+        SharedTree tree = SharedTree::read(in, n_features);
+        const std::size_t n_leaves = tree.n_leaves();
+        forest.bags_.push_back({std::move(tree), ForestLeaves::read(in, forest.base_, n_leaves)});
     }
     return forest;
 }

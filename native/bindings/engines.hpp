@@ -255,6 +255,23 @@ void bind_learning(nanobind::class_<Engine>& bound) {
         .def("load", &load<Engine>, "state"_a.noconvert(), "Becomes the engine that was dumped.");
 }
 
+// What engines offer that work beside decisions.
+template <class Engine>
+void bind_tending(nanobind::class_<Engine>& bound) {
+    bound
+        .def("tend", &Engine::tend,
+             "Takes over what has been grown beside, and begins what is due; returns whether "
+             "anything is being grown.")
+        .def(
+            "wait",
+            [](Engine& engine) {
+                const auto waiting = engine.waiting();
+                nanobind::gil_scoped_release others_may_run;
+                waiting.wait();
+            },
+            "Waits for what is being grown.");
+}
+
 // What engines offer besides that keep the rows of each arm by themselves.
 template <class Engine>
 void bind_engine(nanobind::class_<Engine>& bound) {
@@ -296,16 +313,6 @@ void bind_tree_engine(nanobind::class_<Engine>& bound) {
              "eligible"_a.noconvert(), "random"_a)
         .def("freeze", &Engine::freeze)
         .def("restore", &restore<Engine>, "arm"_a, "contexts"_a.noconvert(),
-             "rewards"_a.noconvert(), "n_learned"_a)
-        .def("tend", &Engine::tend,
-             "Plants trees that have been grown beside, and begins those that are due; returns "
-             "whether any are being grown.")
-        .def(
-            "wait",
-            [](Engine& engine) {
-                const auto waiting = engine.waiting();
-                nanobind::gil_scoped_release others_may_run;
-                waiting.wait();
-            },
-            "Waits for the trees that are being grown.");
+             "rewards"_a.noconvert(), "n_learned"_a);
+    bind_tending(bound);
 }

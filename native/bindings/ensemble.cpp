@@ -88,13 +88,14 @@ void bind_beliefs(nb::class_<Believer>& bound) {
 }
 
 void construct(Ensemble* self, bool binary, double refresh, std::optional<std::int64_t> window,
-               std::int64_t most_rows, std::uint64_t seed) {
+               std::int64_t most_rows, std::optional<std::int64_t> beside, std::uint64_t seed) {
     if (most_rows < 1) throw std::invalid_argument("a fit must read a row at least");
     EnsembleSettings settings;
     settings.binary = binary;
     settings.refresh = as_share(refresh, "refresh");
     settings.window = as_window(window);
     settings.most_rows = static_cast<std::size_t>(most_rows);
+    settings.beside = as_beside(beside, refresh);
     settings.seed = seed;
     new (self) Ensemble(settings);
 }
@@ -107,7 +108,7 @@ auto rows(const Ensemble& engine) {
     for (std::size_t f = 0; f < m; ++f)
         for (std::size_t i = 0; i < kept.size(); ++i) contexts[i * m + f] = kept.columns()[f].at(i);
     std::vector<std::int64_t> arms(kept.arms().begin(), kept.arms().end());
-    std::vector<double> rewards = kept.rewards();
+    std::vector<double> rewards(kept.rewards().begin(), kept.rewards().end());
     return std::make_tuple(to_numpy(std::move(contexts), kept.size(), m), to_numpy(std::move(arms)),
                            to_numpy(std::move(rewards)));
 }
@@ -130,10 +131,11 @@ void bind_ensemble(nb::module_& m) {
     nb::class_<Ensemble> bound(m, "Ensemble");
     bound
         .def("__init__", &construct, "binary"_a, "refresh"_a, "window"_a.none(), "most_rows"_a,
-             "seed"_a)
+             "beside"_a.none(), "seed"_a)
         .def("freeze", &Ensemble::beliefs, nb::rv_policy::copy)
         .def("rows", &rows, "Contexts, arms and rewards that are kept.")
         .def("dump", &bytes_of<Ensemble>, "All that the engine holds, as bytes.");
     bind_beliefs(bound);
     bind_learning(bound);
+    bind_tending(bound);
 }

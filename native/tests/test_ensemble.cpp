@@ -62,7 +62,7 @@ bool is_read(Ensemble& engine, const Bytes& bytes) {
 }
 
 // The same bytes, the same decisions, and the same after more rows.
-void check_copy(Ensemble original, const Rows& more) {
+void check_copy(Ensemble& original, const Rows& more) {
     const Bytes bytes = written(original);
     Ensemble copy(small_settings(original.beliefs().is_binary()));
     CHECK(is_read(copy, bytes));
@@ -109,8 +109,8 @@ SharedRows rows_of_arms(const std::vector<std::uint32_t>& arms) {
 TEST(ensemble_rows_keep_the_last_of_each_arm) {
     SharedRows rows = rows_of_arms({0, 1, 0, 0, 1, 2, 0});
     rows.keep_last(std::vector<std::int64_t>{2, 9, 0});
-    CHECK(rows.arms() == std::vector<std::uint32_t>({1, 0, 1, 0}));
-    CHECK(rows.rewards() == Values({0.5, 1.5, 2, 3}));
+    CHECK(std::ranges::equal(rows.arms(), std::vector<std::uint32_t>{1, 0, 1, 0}));
+    CHECK(std::ranges::equal(rows.rewards(), Values{0.5, 1.5, 2, 3}));
     const Values cells{1, 3, 4, 6};
     for (std::size_t i = 0; i < 4; ++i) CHECK(rows.context(i) == Values{cells[i]});
     CHECK(rows.n_learned() == 7);

@@ -96,7 +96,31 @@ struct NaiveStack {
 
 struct BagSeen {
     SharedTree tree;
-    std::vector<float> mean, weight;
+    std::vector<float> mean, weight;  // of each leaf and arm, the last of all together
+
+    // Of few arms, leaves have rows in their order.
+    explicit BagSeen(ByteReader& in) : tree(SharedTree::read(in, kKinds.size())) {
+        in.get<float>();
+        std::vector<float> means, weights;
+        for (std::size_t leaf = 0; leaf < tree.n_leaves(); ++leaf) {
+            means.push_back(in.get<float>());
+            weights.push_back(in.get<float>());
+            for (int i = 0; i < 3; ++i) in.get<std::uint32_t>();
+        }
+        const auto rows = in.array<float>(), weights_of_rows = in.array<float>();
+        for (std::size_t leaf = 0; leaf < means.size(); ++leaf) {
+            for (std::size_t arm = 0; arm < kArms; ++arm) {
+                mean.push_back(rows[leaf * kArms + arm]);
+                weight.push_back(weights_of_rows[leaf * kArms + arm]);
+            }
+            mean.push_back(means[leaf]);
+            weight.push_back(weights[leaf]);
+        }
+        in.array<float>();
+        CHECK(in.length(12) == 1);
+        for (int i = 0; i < 3; ++i) in.get<std::uint32_t>();
+        CHECK(in.length(8) == 0 && in.length(16) == 0);
+    }
 };
 
 std::vector<BagSeen> bags_of(const Forest& forest) {
@@ -106,12 +130,8 @@ std::vector<BagSeen> bags_of(const Forest& forest) {
     ByteReader in(bytes);
     in.get<std::uint64_t>();
     in.array<float>();
-    std::vector<BagSeen> bags(in.length(1));
-    for (BagSeen& bag : bags) {
-        bag.tree = SharedTree::read(in, kKinds.size());
-        bag.mean = in.array<float>();
-        bag.weight = in.array<float>();
-    }
+    std::vector<BagSeen> bags;
+    for (std::size_t i = in.length(1); i > 0; --i) bags.emplace_back(in);
     in.finish();
     return bags;
 }

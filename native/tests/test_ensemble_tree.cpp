@@ -275,10 +275,10 @@ TEST(ensemble_tree_without_rows_or_features_is_a_leaf) {
     const Coder coder;
     const std::vector<std::vector<std::uint8_t>> no_codes;
     TreeGrower grower(no_codes, coder, 2, {.shrinkage = 1}, rng);
-    LeafValues leaves;
+    LeafValues of_none, of_three;
     Group none, three{{0, 1, 2, 1}, {1, 1, 2, 1}, {2, 1, 2, 1}};
-    CHECK(grower.grow(none, leaves).n_leaves() == 1);
-    CHECK(leaves.value == std::vector<float>(3, 0));
-    CHECK(grower.grow(three, leaves).n_leaves() == 1);
-    CHECK(leaves.value == std::vector<float>({0, 1.5f, 1.5f}));
+    CHECK(grower.grow(none, of_none).n_leaves() == 1);
+    CHECK(of_none.value == std::vector<float>(3, 0));
+    CHECK(grower.grow(three, of_three).n_leaves() == 1);
+    CHECK(of_three.value == std::vector<float>({0, 1.5f, 1.5f}));
 }

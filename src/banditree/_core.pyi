@@ -529,11 +529,11 @@ class TreeHeuristic:
     ) -> None: ...
     def tend(self) -> bool:
         """
-        Plants trees that have been grown beside, and begins those that are due; returns whether any are being grown.
+        Takes over what has been grown beside, and begins what is due; returns whether anything is being grown.
         """
 
     def wait(self) -> None:
-        """Waits for the trees that are being grown."""
+        """Waits for what is being grown."""
 
     def decide_greedily(
         self,
@@ -869,11 +869,11 @@ class OnlineTreeBootstrap:
     ) -> None: ...
     def tend(self) -> bool:
         """
-        Plants trees that have been grown beside, and begins those that are due; returns whether any are being grown.
+        Takes over what has been grown beside, and begins what is due; returns whether anything is being grown.
         """
 
     def wait(self) -> None:
-        """Waits for the trees that are being grown."""
+        """Waits for what is being grown."""
 
 class BanditForest:
     def __init__(
@@ -1046,7 +1046,13 @@ class EnsembleBeliefs:
 
 class Ensemble:
     def __init__(
-        self, binary: bool, refresh: float, window: int | None, most_rows: int, seed: int
+        self,
+        binary: bool,
+        refresh: float,
+        window: int | None,
+        most_rows: int,
+        beside: int | None,
+        seed: int,
     ) -> None: ...
     def freeze(self) -> EnsembleBeliefs: ...
     def rows(
@@ -1158,3 +1164,11 @@ class Ensemble:
         ],
     ) -> None:
         """Becomes the engine that was dumped."""
+
+    def tend(self) -> bool:
+        """
+        Takes over what has been grown beside, and begins what is due; returns whether anything is being grown.
+        """
+
+    def wait(self) -> None:
+        """Waits for what is being grown."""

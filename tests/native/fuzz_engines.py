@@ -117,7 +117,8 @@ class EnginePlayer(StrictPlayer):
                     "Ensemble",
                     {"binary": draw.chance(0.5), "most_rows": size(draw, 1 + draw.below(300))}
                     | {"refresh": draw.mostly(draw.one_of((0.15, 0.5, 1.0)))}
-                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40))), "seed": seed},
+                    | {"window": draw.mostly(draw.one_of((None, 1, 5, 40))), "seed": seed}
+                    | {"beside": draw.mostly(draw.one_of((None, 1, 20)))},
                 ),
             )
         )

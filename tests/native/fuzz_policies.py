@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import banditree as bt
-from banditree.policies import refreshed
+from banditree.policies import background
 from banditree.policies.saving import files
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -57,6 +57,7 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
         )
         tree = {"depth": size(draw, 1 + draw.below(3)), "trees": size(draw, 1 + draw.below(7))}
         own = {
+            "Bandit": refresh | window,
             "ThompsonSampling": prior | window,
             "Greedy": growth | prior | refresh | window,
             "TreeHeuristic": growth | prior | refresh | window,
@@ -85,7 +86,7 @@ class PolicyPlayer(StrictPlayer, PublicPlayer):
     def policy(self) -> None:
         draw, binary = self.draw, self.draw.chance(0.6)
         names = ("Uniform", "ThompsonSampling", "Greedy", "TreeHeuristic", "TreeBootstrap")
-        names += ("OnlineTreeBootstrap", "BanditForest", "LinUCB", "LogisticUCB")
+        names += ("Bandit", "OnlineTreeBootstrap", "BanditForest", "LinUCB", "LogisticUCB")
         name = "Bootstrap" if draw.chance(0.05) else draw.one_of(names)
         settings = self.parameters(name, binary) | {"seed": draw.mostly(draw.below(99))}
         settings["reward"] = draw.mostly("binary" if binary else "continuous", 0.02)
@@ -329,7 +330,7 @@ def play_in_threads(player: PolicyPlayer, record: Record, folder: Path) -> None:
 
 
 def child(seconds: float, seed: int, log: Path) -> int:
-    refreshed._FROM = 5  # so that trees of a few observations grow in the background
+    background._FROM = 5  # so that trees of a few observations grow in the background
     record, draw = fuzz.started(log), Draw(seed)
     with tempfile.TemporaryDirectory() as folder:
         engines = EnginePlayer(draw, record, {}, alone=True)

@@ -21,19 +21,22 @@ from hypothesis import strategies as st
 
 import banditree as bt
 from banditree.checks import LAWS, check_policy
-from banditree.policies import refreshed
+from banditree.policies import background
 from policies.tree_streams import ARMS, Stream, mixed_stream, streams
 
 pytestmark = pytest.mark.filterwarnings("ignore::banditree.BanditreeWarning")
 
-MAKERS: list[Any] = [bt.TreeHeuristic, bt.Greedy, partial(bt.OnlineTreeBootstrap, replicas=4)]
-every_maker = pytest.mark.parametrize("make", MAKERS, ids=["heuristic", "greedy", "online"])
+ONLINE = partial(bt.OnlineTreeBootstrap, replicas=4)
+MAKERS: list[Any] = [bt.TreeHeuristic, bt.Greedy, ONLINE, bt.Bandit]
+every_maker = pytest.mark.parametrize(
+    "make", MAKERS, ids=["heuristic", "greedy", "online", "bandit"]
+)
 
 
 @pytest.fixture
 def from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the smallest trees grow beside, so that few observations are enough."""
-    monkeypatch.setattr(refreshed, "_FROM", 1)
+    monkeypatch.setattr(background, "_FROM", 1)
 
 
 def both(make: Any, **options: Any) -> tuple[Any, Any]:
@@ -70,10 +73,11 @@ def test_in_the_end_it_is_the_policy_without(make: Any, window: int | None, rewa
 @given(streams(reward="coin", max_rows=40), st.integers(1, 12), st.none() | st.integers(1, 9))
 def test_so_it_is_after_any_observations(stream: Stream, chunk: int, window: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(refreshed, "_FROM", 1)
-        options: dict[str, Any] = {"categorical": stream.categorical, "max_bins": 5, "seed": 1}
+        patch.setattr(background, "_FROM", 1)
+        options: dict[str, Any] = {"categorical": stream.categorical, "seed": 1}
         for make in MAKERS:
-            policy, plain = both(make, window=window, refresh=0.3, **options)
+            grown = {} if make is bt.Bandit else {"max_bins": 5}
+            policy, plain = both(make, window=window, refresh=0.3, **options, **grown)
             for start in range(0, len(stream.arms), chunk):
                 policy.learn_many(*stream.part(start, start + chunk))
                 for observation in list(stream)[start : start + chunk]:
@@ -82,7 +86,7 @@ def test_so_it_is_after_any_observations(stream: Stream, chunk: int, window: int
             assert_same_beliefs(policy, plain, stream)
 
 
-@every_maker
+@pytest.mark.parametrize("make", MAKERS[:3])
 @pytest.mark.usefixtures("from_the_first")
 def test_counts_are_current_while_trees_grow(make: Any) -> None:
     stream = mixed_stream(900, "continuous")
@@ -90,7 +94,7 @@ def test_counts_are_current_while_trees_grow(make: Any) -> None:
     for n, (context, arm, reward) in enumerate(stream, 1):
         policy.learn(context, arm, reward)
         _, rewards = stream.of(arm, n)
-        if make is MAKERS[2]:
+        if make is ONLINE:
             assert policy.explain(context)[arm].n == len(rewards[-200:])
             continue
         root = policy.tree(arm).to_dict()
@@ -98,6 +102,18 @@ def test_counts_are_current_while_trees_grow(make: Any) -> None:
             len(rewards[-200:]),
             pytest.approx(np.mean(rewards[-200:])),
         )
+
+
+@pytest.mark.usefixtures("from_the_first")
+def test_members_learn_on_while_others_are_fitted() -> None:
+    stream = mixed_stream(900)
+    policy = bt.Bandit(ARMS, background=True, window=200, seed=1)
+    for n, (context, arm, reward) in enumerate(stream, 1):
+        before = policy._core.expectations(policy._encoder.encode_one(context), np.arange(3))[0]
+        policy.learn(context, arm, reward)
+        after = policy._core.expectations(policy._encoder.encode_one(context), np.arange(3))[0]
+        assert sum(policy._core.n_learned(i) for i in range(3)) == n
+        assert n < 20 or not np.array_equal(before, after)
 
 
 class Late:
@@ -193,7 +209,7 @@ arms = ["golf", "tennis"] * 3000
 rewards = (random.random(6000) < contexts[:, 0]).astype(float)
 policies = []
 for background in (True, False):
-    for make in (bt.TreeHeuristic, bt.OnlineTreeBootstrap):
+    for make in (bt.TreeHeuristic, bt.OnlineTreeBootstrap, bt.Bandit):
         policy = make(["golf", "tennis"], seed=1, **({"background": True} if background else {}))
         policy.learn_many(contexts[:400], arms[:400], rewards[:400])
         policies.append(policy)
@@ -236,7 +252,7 @@ def run(program: str) -> str:
 def test_a_forked_process_grows_its_own_trees() -> None:
     parent, child = json.loads(run(FORK))
     assert parent == child
-    assert parent[:2] == parent[2:]
+    assert parent[:3] == parent[3:]
 
 
 def test_the_interpreter_ends_while_trees_grow() -> None:

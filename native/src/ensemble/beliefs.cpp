@@ -58,6 +58,20 @@ void EnsembleBeliefs::learn(std::uint32_t arm, const double* context, double rew
     spread_.add(reward);
 }
 
+// The trees, most of what there is, are put aside while the rest is copied.
+EnsembleBeliefs EnsembleBeliefs::to_fit() {
+    struct Aside {
+        Members& members;
+        Members others;
+        explicit Aside(Members& of) : members(of), others(of.to_fit()) {
+            std::swap(members, others);
+        }
+        ~Aside() { std::swap(members, others); }
+    };
+    const Aside aside(members_);
+    return *this;
+}
+
 void EnsembleBeliefs::adopt(Members members, const SharedRows& rows) {
     constexpr std::size_t kRows = 200;
     members_ = std::move(members);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "banditree/ensemble/leaf_rows.hpp"
 #include "banditree/ensemble/logistic.hpp"
 
 namespace banditree {
@@ -78,14 +79,16 @@ void Boosting::predict(const std::uint8_t* codes, std::span<float> score,
     std::copy_n(start_.begin(), known, score.begin());
     std::fill(score.begin() + known, score.end(), start_.back());
     std::fill(support.begin(), support.end(), 0.0f);
+    std::vector<const float*> values, rows;
     for (const Stage& stage : stages_) {
         const std::size_t first = stage.tree.leaf_of(codes) * width;
-        const float* value = stage.value.data() + first;
-        const float* rows = stage.support.data() + first;
-        for (std::size_t arm = 0; arm < known; ++arm) score[arm] += value[arm];
-        for (std::size_t arm = 0; arm < known; ++arm) support[arm] += rows[arm];
-        for (std::size_t arm = known; arm < score.size(); ++arm) score[arm] += value[width - 1];
+        values.push_back(stage.value.data() + first);
+        rows.push_back(stage.support.data() + first);
     }
+    add_rows(values, score.first(known));
+    add_rows(rows, support.first(known));
+    for (const float* value : values)
+        for (std::size_t arm = known; arm < score.size(); ++arm) score[arm] += value[width - 1];
     const float share = 1.0f / static_cast<float>(std::max<std::size_t>(stages_.size(), 1));
     for (float& sum : support) sum *= share;
 }

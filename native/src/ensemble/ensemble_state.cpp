@@ -103,8 +103,7 @@ void Forest::write(ByteWriter& out) const {
     out.put<std::uint64_t>(bags_.size());
     for (const Bag& bag : bags_) {
         bag.tree.write(out);
-        out.array(bag.mean);
-        out.array(bag.weight);
+        bag.leaves.write(out);
     }
 }
 
@@ -112,13 +111,12 @@ Forest Forest::read(ByteReader& in, std::size_t n_features) {
     Forest forest;
     forest.seed_ = in.get<std::uint64_t>();
     forest.base_ = read_starts(in);
-    forest.bags_.resize(in.length(1));
-    Reader::require(forest.is_fitted() == !forest.bags_.empty());
-    for (Bag& bag : forest.bags_) {
-        bag.tree = SharedTree::read(in, n_features);
-        const std::size_t n_values = bag.tree.n_leaves() * forest.base_.size();
-        bag.mean = read_numbers(in, n_values, kAny);
-        bag.weight = read_numbers(in, n_values, 0);
+    const std::size_t n_bags = in.length(1);
+    Reader::require(forest.is_fitted() == (n_bags > 0));
+    for (std::size_t i = 0; i < n_bags; ++i) {
+        SharedTree tree = SharedTree::read(in, n_features);
+        const std::size_t n_leaves = tree.n_leaves();
+        forest.bags_.push_back({std::move(tree), ForestLeaves::read(in, forest.base_, n_leaves)});
     }
     return forest;
 }
@@ -149,9 +147,9 @@ void SharedRows::write(ByteWriter& out) const {
         out.put<std::uint8_t>(kinds_[f] == Kind::category);
         columns_[f].write(out);
     }
-    out.array(arms_);
-    out.array(rewards_);
-    out.array(numbers_);
+    out.array(arms_.span());
+    out.array(rewards_.span());
+    out.array(numbers_.span());
     out.put(n_learned_);
 }
 
@@ -163,9 +161,9 @@ SharedRows SharedRows::read(ByteReader& in, std::uint32_t n_arms) {
         const RawColumn& column = rows.columns_.emplace_back(RawColumn::read(in));
         Reader::require(column.suits(kind));
     }
-    rows.arms_ = in.array<std::uint32_t>();
-    rows.rewards_ = in.array<double>();
-    rows.numbers_ = in.array<std::uint64_t>();
+    rows.arms_ = Cells<std::uint32_t>(in.array<std::uint32_t>());
+    rows.rewards_ = Cells<double>(in.array<double>());
+    rows.numbers_ = Cells<std::uint64_t>(in.array<std::uint64_t>());
     rows.n_learned_ = in.get<std::uint64_t>();
     const std::size_t n = rows.size();
     Reader::require(rows.rewards_.size() == n && rows.numbers_.size() == n);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
+
+#include "banditree/ensemble/leaf_rows.hpp"
 
 namespace banditree {
 
@@ -13,7 +16,6 @@ Forest Forest::fit(const CodedRows& rows, const Coder& coder, std::vector<float>
     forest.base_ = std::move(base);
     Rng rng(seed);
     TreeGrower grower(rows.codes, coder, rows.n_arms, settings.growth, rng);
-    const std::size_t width = rows.n_arms + 1;
     std::vector<GradientRow> sample;
     for (std::uint32_t b = 0; b < settings.n_trees; ++b) {
         sample.clear();
@@ -22,46 +24,38 @@ Forest Forest::fit(const CodedRows& rows, const Coder& coder, std::vector<float>
             const float residual = rows.rewards[i] - forest.base_[rows.arms[i]];
             if (weight > 0) sample.push_back({i, rows.arms[i], weight * residual, weight});
         }
-        Bag& bag = forest.bags_.emplace_back();
-        LeafValues leaves;
-        bag.tree = grower.grow(sample, leaves);
-        bag.mean = std::move(leaves.value);
-        bag.weight = std::move(leaves.hessian);
-        for (std::size_t i = 0; i < bag.mean.size(); ++i) {
-            bag.mean[i] += forest.base_[i % width];
-            bag.weight[i] += settings.growth.shrinkage;
-        }
+        ForestLeaves leaves(forest.base_, settings.growth.shrinkage);
+        SharedTree tree = grower.grow(sample, leaves);
+        forest.bags_.push_back({std::move(tree), std::move(leaves)});
     }
     return forest;
 }
 
 void Forest::predict(const std::uint8_t* codes, std::span<float> mean) const {
-    const std::size_t known = std::min<std::size_t>(mean.size(), n_arms()), width = n_arms() + 1;
+    const std::size_t known = std::min<std::size_t>(mean.size(), n_arms());
     std::fill(mean.begin(), mean.end(), 0.0f);
+    std::vector<const float*> rows;
     for (const Bag& bag : bags_) {
-        const float* leaf = bag.mean.data() + bag.tree.leaf_of(codes) * width;
-        for (std::size_t arm = 0; arm < known; ++arm) mean[arm] += leaf[arm];
-        for (std::size_t arm = known; arm < mean.size(); ++arm) mean[arm] += leaf[width - 1];
+        const std::uint32_t leaf = bag.tree.leaf_of(codes);
+        rows.push_back(bag.leaves.add_differences(leaf, mean.first(known)));
+        for (float& unknown : mean.subspan(known)) unknown += bag.leaves.overall(leaf);
     }
+    add_rows(rows, mean.first(known));
     for (float& sum : mean) sum /= static_cast<float>(bags_.size());
 }
 
 float Forest::mean(const std::uint8_t* codes, std::uint32_t arm) const {
     float sum = 0;
-    for (const Bag& bag : bags_)
-        sum += bag.mean[bag.tree.leaf_of(codes) * (n_arms() + 1) + column(arm)];
+    for (const Bag& bag : bags_) sum += bag.leaves.mean(bag.tree.leaf_of(codes), arm);
     return sum / static_cast<float>(bags_.size());
 }
 
 Attribution Forest::attribution(const std::uint8_t* codes, std::uint32_t arm,
                                 std::size_t n_features) const {
     Attribution attribution(n_features);
-    for (const Bag& bag : bags_) {
-        const std::vector<float> means = of_column(bag.mean, n_arms() + 1, column(arm));
-        const std::vector<float> contexts = of_column(bag.weight, n_arms() + 1, n_arms());
-        attribute(bag.tree, means, contexts, codes, 1.0 / static_cast<double>(bags_.size()),
-                  attribution);
-    }
+    for (const Bag& bag : bags_)
+        attribute(bag.tree, bag.leaves.means_of(arm), bag.leaves.weights(), codes,
+                  1.0 / static_cast<double>(bags_.size()), attribution);
     return attribution;
 }
 
@@ -71,12 +65,7 @@ void Forest::learn(const std::uint8_t* codes, std::uint32_t arm, float reward,
         const auto weight = static_cast<float>(times(b, number));
         if (weight == 0) continue;
         Bag& bag = bags_[b];
-        const std::size_t first = bag.tree.leaf_of(codes) * (n_arms() + 1);
-        for (const std::size_t i : {first + column(arm), first + n_arms()}) {
-            bag.weight[i] += weight;
-            bag.mean[i] += weight / bag.weight[i] * (reward - bag.mean[i]);
-            if (arm >= n_arms()) break;
-        }
+        bag.leaves.learn(bag.tree.leaf_of(codes), arm, weight, reward);
     }
 }
 

@@ -35,6 +35,14 @@ Members Members::fit(const SharedRows& rows, const std::vector<double>& start,
     return members;
 }
 
+Members Members::to_fit() const {
+    Members needed(binary_);
+    needed.scale_ = scale_;
+    needed.coder_ = coder_;
+    needed.linear_ = linear_;
+    return needed;
+}
+
 Opinions Members::opinions(double boosting, double forest, double linear) const {
     if (!binary_) return {boosting, forest, linear};
     return {clipped_logit(boosting), logit(forest), clipped_logit(linear)};

@@ -4,6 +4,8 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace banditree {
 
@@ -26,6 +28,22 @@ void SharedRows::append(std::uint32_t arm, const double* context, double reward)
     arms_.push_back(arm);
     rewards_.push_back(reward);
     numbers_.push_back(n_learned_++);
+}
+
+SharedRows SharedRows::first(std::uint64_t n_learned) const {
+    SharedRows rows = *this;
+    const std::size_t n = first_since(n_learned);
+    for (RawColumn& column : rows.columns_) column.keep_first(n);
+    rows.arms_.keep_first(n);
+    rows.rewards_.keep_first(n);
+    rows.numbers_.keep_first(n);
+    rows.n_learned_ = n_learned;
+    return rows;
+}
+
+std::size_t SharedRows::first_since(std::uint64_t n_learned) const {
+    const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), n_learned);
+    return static_cast<std::size_t>(found - numbers_.begin());
 }
 
 std::size_t SharedRows::fair_share(std::size_t most, std::uint32_t n_arms) const {
@@ -54,9 +72,10 @@ void SharedRows::keep_last(std::span<const std::int64_t> most) {
         column = std::move(last);
     }
     const auto pick = [&](auto& values) {
-        for (std::size_t i = 0; i < rows.size(); ++i) values[i] = values[rows[i]];
-        values.resize(rows.size());
-        values.shrink_to_fit();
+        std::decay_t<decltype(values)> picked;
+        picked.reserve(rows.size());
+        for (const std::uint32_t row : rows) picked.push_back(values[row]);
+        values = std::move(picked);
     };
     pick(arms_);
     pick(rewards_);
@@ -72,9 +91,9 @@ std::vector<double> SharedRows::context(std::size_t row) const {
 CodedRows SharedRows::coded(const Coder& coder, std::uint32_t n_arms) const {
     CodedRows rows;
     rows.n_arms = n_arms;
-    rows.arms = arms_;
+    rows.arms.assign(arms_.begin(), arms_.end());
     rows.rewards.assign(rewards_.begin(), rewards_.end());
-    rows.numbers = numbers_;
+    rows.numbers.assign(numbers_.begin(), numbers_.end());
     const std::size_t width = coder.n_features();
     rows.codes_by_row.resize(size() * width);
     rows.scaled_by_row.resize(size() * width);

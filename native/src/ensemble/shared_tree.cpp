@@ -23,30 +23,58 @@ TreeGrower::TreeGrower(std::span<const std::vector<std::uint8_t>> codes, const C
         if (coder.n_codes(f) > 1) features_.push_back(f);
 }
 
-SharedTree TreeGrower::grow(std::vector<GradientRow>& rows, LeafValues& leaves) {
+void LeafValues::leaf(std::uint32_t, const NodeValues& node) {
+    value.insert(value.end(), node.value.begin(), node.value.end());
+    hessian.resize(value.size(), 0.0f);
+    float* row = hessian.data() + value.size() - node.value.size();
+    for (std::size_t i = 0; i < node.present.size(); ++i) {
+        row[node.present[i]] = node.hessian[i];
+        row[node.value.size() - 1] += node.hessian[i];
+    }
+}
+
+SharedTree TreeGrower::grow(std::vector<GradientRow>& rows, LeafSink& leaves) {
     tree_ = SharedTree();
-    leaves = {};
-    grow_node(0, rows, 0, std::vector<float>(n_arms_ + 1, 0.0f), leaves);
+    n_leaves_ = 0;
+    grow_node(0, rows, 0, std::vector<float>(n_arms_ + 1, 0.0f), 0, leaves);
     return std::move(tree_);
 }
 
 void TreeGrower::grow_node(std::uint32_t node, std::span<GradientRow> rows, std::uint32_t depth,
-                           const std::vector<float>& parent, LeafValues& leaves) {
+                           const std::vector<float>& parent, std::uint32_t above,
+                           LeafSink& leaves) {
     sum_arms(rows);
     const std::vector<float> values = shrunk(parent);
     Split split;
     if (rows.size() >= 2 * growth_.min_rows && depth < growth_.max_depth) split = best_split(rows);
-    if (split.gain <= 0) return make_leaf(node, values, leaves);
-    const std::vector<std::uint8_t>& codes = codes_[split.feature];
-    const auto middle = std::stable_partition(
-        rows.begin(), rows.end(),
-        [&](const GradientRow& row) { return split.left_codes >> codes[row.row] & 1; });
-    const auto n_left = static_cast<std::size_t>(middle - rows.begin());
+    const NodeValues said{values, parent, present_, hessians_};
+    if (split.gain <= 0) {
+        tree_.nodes_[node] = {n_leaves_++, 0, 0};
+        return leaves.leaf(above, said);
+    }
+    above = leaves.inner(above, said);
+    const std::size_t n_left = partition(rows, split);
     const auto child = static_cast<std::uint32_t>(tree_.nodes_.size());
     tree_.nodes_[node] = {split.left_codes, split.feature, child};
     tree_.nodes_.resize(child + 2);
-    grow_node(child, rows.first(n_left), depth + 1, values, leaves);
-    grow_node(child + 1, rows.subspan(n_left), depth + 1, values, leaves);
+    grow_node(child, rows.first(n_left), depth + 1, values, above, leaves);
+    grow_node(child + 1, rows.subspan(n_left), depth + 1, values, above, leaves);
+}
+
+// Rows of the left child first, in their order; returns how many these are.
+std::size_t TreeGrower::partition(std::span<GradientRow> rows, const Split& split) {
+    const std::uint8_t* codes = codes_[split.feature].data();
+    right_.resize(std::max(right_.size(), rows.size()));
+    std::size_t n_left = 0, n_right = 0;
+    for (const GradientRow& row : rows) {
+        const bool goes_left = split.left_codes >> codes[row.row] & 1;
+        const GradientRow moved = row;
+        rows[n_left] = right_[n_right] = moved;
+        n_left += goes_left;
+        n_right += !goes_left;
+    }
+    std::copy_n(right_.begin(), n_right, rows.begin() + static_cast<std::ptrdiff_t>(n_left));
+    return n_left;
 }
 
 void TreeGrower::sum_arms(std::span<const GradientRow> rows) {
@@ -62,6 +90,9 @@ void TreeGrower::sum_arms(std::span<const GradientRow> rows) {
         sums.hessian += row.hessian;
     }
     noise_ = hessian > 0 ? squares / hessian : 0;
+    hessians_.clear();
+    for (const std::uint32_t arm : present_)
+        hessians_.push_back(static_cast<float>(arms_[arm].hessian));
 }
 
 std::vector<float> TreeGrower::shrunk(const std::vector<float>& parent) const {
@@ -80,20 +111,6 @@ std::vector<float> TreeGrower::shrunk(const std::vector<float>& parent) const {
     return values;
 }
 
-void TreeGrower::make_leaf(std::uint32_t node, const std::vector<float>& values,
-                           LeafValues& leaves) {
-    const std::size_t width = n_arms_ + 1;
-    const std::size_t number = leaves.value.size() / width;
-    tree_.nodes_[node] = {number, 0, 0};
-    leaves.value.insert(leaves.value.end(), values.begin(), values.end());
-    leaves.hessian.resize(leaves.value.size(), 0.0f);
-    float* hessian = leaves.hessian.data() + number * width;
-    for (const std::uint32_t arm : present_) {
-        hessian[arm] = static_cast<float>(arms_[arm].hessian);
-        hessian[n_arms_] += hessian[arm];
-    }
-}
-
 TreeGrower::Split TreeGrower::best_split(std::span<const GradientRow> rows) {
     Split best;
     best.gain = kLeastGain * static_cast<double>(present_.size());
@@ -105,7 +122,8 @@ TreeGrower::Split TreeGrower::best_split(std::span<const GradientRow> rows) {
         collect(features_[i], rows);
         if (items_.front().code == items_.back().code) continue;
         ++tried;
-        const double chance = rank_codes(coder_.is_category(features_[i]));
+        list_codes();
+        const double chance = coder_.is_category(features_[i]) ? rank_codes() : 0;
         scan(features_[i], rows.size(), chance, best);
     }
     return best.gain > none ? best : Split();
@@ -124,17 +142,16 @@ void TreeGrower::collect_by_counting(const std::vector<std::uint8_t>& codes, std
                                      std::span<const GradientRow> rows) {
     cells_.assign(std::size_t{n_codes} * n_arms_, {});
     for (const GradientRow& row : rows) {
-        const std::uint32_t code = codes[row.row];
-        Item& cell = cells_[std::size_t{code} * n_arms_ + row.arm];
-        cell.code = code;
-        cell.arm = row.arm;
-        ++cell.n;
+        Cell& cell = cells_[std::size_t{codes[row.row]} * n_arms_ + row.arm];
         cell.gradient += row.gradient;
         cell.hessian += row.hessian;
+        ++cell.n;
     }
     items_.clear();
-    for (const Item& cell : cells_)
-        if (cell.n > 0) items_.push_back(cell);
+    const Cell* cell = cells_.data();
+    for (std::uint32_t code = 0; code < n_codes; ++code)
+        for (std::uint32_t arm = 0; arm < n_arms_; ++arm, ++cell)
+            if (cell->n > 0) items_.push_back({code, arm, cell->n, cell->gradient, cell->hessian});
 }
 
 // Few rows: one item a row, in the order of the codes.
@@ -150,19 +167,22 @@ void TreeGrower::collect_by_sorting(const std::vector<std::uint8_t>& codes,
     }
 }
 
-// Codes in the order in which cuts are tried: those of a number as they are, those of a category by
-// their rewards. Returns what the best cut of such an order gains by chance: of the squared
-// deviations of means that mean nothing, it takes 2/pi.
-double TreeGrower::rank_codes(bool is_category) {
-    std::array<double, Coder::kCodes> gradient{}, hessian{};
+// Codes in the order in which cuts are tried.
+void TreeGrower::list_codes() {
     n_ranks_ = 0;
-    for (const Item& item : items_) {
+    for (const Item& item : items_)
         if (n_ranks_ == 0 || codes_at_[n_ranks_ - 1] != item.code)
             codes_at_[n_ranks_++] = item.code;
+}
+
+// Those of a category, by their rewards. Returns what the best cut of such an order gains by
+// chance: of the squared deviations of means that mean nothing, it takes 2/pi.
+double TreeGrower::rank_codes() {
+    std::array<double, Coder::kCodes> gradient{}, hessian{};
+    for (const Item& item : items_) {
         gradient[item.code] += item.gradient;
         hessian[item.code] += item.hessian;
     }
-    if (!is_category) return 0;
     const auto mean = [&](std::uint32_t code) {
         return gradient[code] / (hessian[code] + growth_.penalty);
     };
@@ -181,19 +201,23 @@ double TreeGrower::rank_codes(bool is_category) {
 }
 
 void TreeGrower::scan(std::uint32_t feature, std::size_t n_rows, double chance, Split& best) {
-    for (const std::uint32_t arm : present_) arms_[arm].left_gradient = arms_[arm].left_hessian = 0;
+    for (const std::uint32_t id : present_) {
+        ArmSums& arm = arms_[id];
+        arm.left_gradient = arm.left_hessian = 0;
+        arm.terms = term(0, 0) + term(arm.gradient, arm.hessian);
+    }
     double gain = 0;
     std::size_t left_rows = 0;
     std::uint32_t rank = 0;
     for (std::size_t i = 0; i + 1 < items_.size(); ++i) {
         const Item& item = items_[i];
         ArmSums& arm = arms_[item.arm];
-        gain -= term(arm.left_gradient, arm.left_hessian) +
-                term(arm.gradient - arm.left_gradient, arm.hessian - arm.left_hessian);
+        gain -= arm.terms;
         arm.left_gradient += item.gradient;
         arm.left_hessian += item.hessian;
-        gain += term(arm.left_gradient, arm.left_hessian) +
-                term(arm.gradient - arm.left_gradient, arm.hessian - arm.left_hessian);
+        arm.terms = term(arm.left_gradient, arm.left_hessian) +
+                    term(arm.gradient - arm.left_gradient, arm.hessian - arm.left_hessian);
+        gain += arm.terms;
         left_rows += item.n;
         if (items_[i + 1].code == item.code) continue;
         ++rank;

@@ -11,9 +11,9 @@ from banditree import _core
 from banditree._checking import check_share
 from banditree.errors import NotFittedError
 from banditree.policies.arms import Indices
+from banditree.policies.background import BesidePolicy, check_background
 from banditree.policies.base import Arrays, Policy
 from banditree.policies.beliefs import RecodeRows
-from banditree.policies.engine_policy import EnginePolicy
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.parameters import PolicyParameters, check_window, with_parameters_of
 from banditree.policies.rewards import RewardKind
@@ -29,7 +29,7 @@ _IMITATED = 4_000
 _NAMED = 3
 
 
-class Bandit(EnginePolicy[A]):
+class Bandit(BesidePolicy[A]):
     """An ensemble on the observations of all arms: every observation helps to find the splits.
 
     Boosted trees and a forest whose splits all arms share, with a mean for each arm in every leaf,
@@ -56,6 +56,12 @@ class Bandit(EnginePolicy[A]):
     window
         Only so many observations of each arm, the last ones, are in the next fit. What came before
         a change of what arms pay is forgotten at once (see `changes`). None: all count.
+    background
+        Fit the learners on a native thread, beside decisions and observations. Meanwhile the policy
+        decides by the ones it has, which learn on; new ones learn what has come since, before they
+        take over. What the policy believes then depends on how fast the machine is; after `wait`,
+        only on what it has learned. Fits of fewer than 100 observations, and after a change, are in
+        `learn`.
 
     Examples
     --------
@@ -78,10 +84,12 @@ class Bandit(EnginePolicy[A]):
         reward: RewardKind = "binary",
         refresh: float = 0.15,
         window: int | None = None,
+        background: bool = False,
         **of_all: Unpack[PolicyParameters],
     ) -> None:
         self.refresh = check_share("refresh", refresh)
         self.window = check_window(window)
+        self.background = check_background(background, refresh)
         super().__init__(arms, reward=reward, **of_all)
 
     def tree(self, arm: A) -> Imitation:
@@ -106,7 +114,8 @@ class Bandit(EnginePolicy[A]):
 
     def _engine(self) -> Any:
         binary = self.reward == "binary"
-        return _core.Ensemble(binary, self.refresh, self.window, _MOST_ROWS, self._entropy)
+        limits = self.refresh, self.window, _MOST_ROWS, self._beside
+        return _core.Ensemble(binary, *limits, self._entropy)
 
     def _propensities(self, row: FloatArray, eligible: Indices) -> FloatArray:
         chances: FloatArray = self._core.propensities(row, eligible)

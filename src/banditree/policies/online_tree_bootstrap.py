@@ -10,11 +10,12 @@ from banditree import _core
 from banditree._checking import check_share, check_whole
 from banditree.errors import InvalidParameterError
 from banditree.policies.arms import Indices
+from banditree.policies.background import check_background
 from banditree.policies.choosing import share_of_largest
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.parameters import check_window, with_parameters_of
 from banditree.policies.posterior import check_prior
-from banditree.policies.refreshed import RefreshedPolicy, check_background
+from banditree.policies.refreshed import RefreshedPolicy
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreeParameters, TreePolicy

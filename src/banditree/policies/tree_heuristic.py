@@ -6,6 +6,7 @@ from typing import Any, Unpack
 from banditree import _core
 from banditree._checking import check_share
 from banditree.policies.arms import Indices
+from banditree.policies.background import check_background
 from banditree.policies.explanation import ArmExplanation
 from banditree.policies.parameters import check_window, with_parameters_of
 from banditree.policies.posterior import (
@@ -15,7 +16,7 @@ from banditree.policies.posterior import (
     expected,
     win_probabilities,
 )
-from banditree.policies.refreshed import RefreshedPolicy, check_background
+from banditree.policies.refreshed import RefreshedPolicy
 from banditree.policies.rewards import RewardKind
 from banditree.policies.tally import explain_leaf
 from banditree.policies.tree_policy import TreeParameters, TreePolicy

@@ -36,8 +36,7 @@ class Beside {
     };
 
     Beside() = default;
-    Beside(const Beside&) = delete;
-    Beside& operator=(const Beside&) = delete;
+    Beside(Beside&&) = default;
     ~Beside() { abandon(); }
 
     // job() gives the result, and is destroyed on its thread; it owns all that it works on. Where

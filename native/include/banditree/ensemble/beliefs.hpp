@@ -27,6 +27,8 @@ class EnsembleBeliefs {
     void learn(std::uint32_t arm, const double* context, double reward, std::uint64_t number);
     // What is expected of each arm, the last of arms to come, whatever the context.
     std::vector<double> starts() const;
+    // A copy of all that the next fit needs, which cannot decide.
+    EnsembleBeliefs to_fit();
     // Takes over members that were fitted to these rows.
     void adopt(Members members, const SharedRows& rows);
     const Members& members() const { return members_; }

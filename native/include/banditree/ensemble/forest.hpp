@@ -8,6 +8,7 @@
 
 #include "banditree/ensemble/attribution.hpp"
 #include "banditree/ensemble/coded_rows.hpp"
+#include "banditree/ensemble/forest_leaves.hpp"
 #include "banditree/ensemble/shared_tree.hpp"
 
 namespace banditree {
@@ -40,10 +41,8 @@ class Forest {
  private:
     struct Bag {
         SharedTree tree;
-        std::vector<float> mean;    // of each leaf and arm, the last of all arms together
-        std::vector<float> weight;  // of the rewards in it, and of what it was before
+        ForestLeaves leaves;
     };
-    std::uint32_t column(std::uint32_t arm) const { return std::min(arm, n_arms()); }
     // How often an observation is in a bag: a Poisson number of mean 1, always the same.
     std::uint32_t times(std::size_t bag, std::uint64_t number) const;
 

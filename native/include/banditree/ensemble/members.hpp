@@ -56,6 +56,8 @@ class Members {
     static Members fit(const SharedRows& rows, const std::vector<double>& start,
                        const RewardScale& scale, const Members& before,
                        const MemberSettings& settings, Rng rng);
+    // All that the next fit needs of them.
+    Members to_fit() const;
     bool are_fitted() const { return boosting_.is_fitted(); }
     const RewardScale& scale() const { return scale_; }
     std::size_t n_features() const { return coder_.n_features(); }

@@ -1,10 +1,11 @@
-// The observations of all arms, in the order in which they came.
+// The observations of all arms, in the order in which they came. Copies share them.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "banditree/data/cells.hpp"
 #include "banditree/data/raw_column.hpp"
 #include "banditree/ensemble/coded_rows.hpp"
 
@@ -16,6 +17,10 @@ class SharedRows {
     void append(std::uint32_t arm, const double* context, double reward);
     // Keeps so many rows of each arm only, the last ones.
     void keep_last(std::span<const std::int64_t> most);
+    // Those of the first so many observations, as they were then.
+    SharedRows first(std::uint64_t n_learned) const;
+    // The first row of those that came after so many observations.
+    std::size_t first_since(std::uint64_t n_learned) const;
     // How many rows each arm may keep, so that there are no more than `most` of all arms.
     std::size_t fair_share(std::size_t most, std::uint32_t n_arms) const;
     std::vector<double> context(std::size_t row) const;
@@ -24,8 +29,9 @@ class SharedRows {
     std::size_t size() const { return arms_.size(); }
     const std::vector<Kind>& kinds() const { return kinds_; }
     const std::vector<RawColumn>& columns() const { return columns_; }
-    const std::vector<std::uint32_t>& arms() const { return arms_; }
-    const std::vector<double>& rewards() const { return rewards_; }
+    std::span<const std::uint32_t> arms() const { return arms_.span(); }
+    std::span<const double> rewards() const { return rewards_.span(); }
+    std::span<const std::uint64_t> numbers() const { return numbers_.span(); }
     std::uint64_t n_learned() const { return n_learned_; }
 
     void write(ByteWriter& out) const;
@@ -34,9 +40,9 @@ class SharedRows {
  private:
     std::vector<Kind> kinds_;
     std::vector<RawColumn> columns_;
-    std::vector<std::uint32_t> arms_;
-    std::vector<double> rewards_;
-    std::vector<std::uint64_t> numbers_;
+    Cells<std::uint32_t> arms_;
+    Cells<double> rewards_;
+    Cells<std::uint64_t> numbers_;
     std::uint64_t n_learned_ = 0;
 };
 

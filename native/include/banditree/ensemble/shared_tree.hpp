@@ -58,12 +58,30 @@ struct SharedGrowth {
     double feature_share = 1;    // of features tried at a node
 };
 
-// In each leaf, arm by arm: what its gradients say, shrunk along the way from the root, and how
-// much Hessian says so. The last column is that of all arms together, for arms that are not there
-// yet.
-struct LeafValues {
+// Of a node: what gradients say of each arm, shrunk along the way from the root, there and in the
+// node above; the last one of all arms together, for arms that are not there yet. Where an arm has
+// no row, it says what it says above.
+struct NodeValues {
+    std::span<const float> value, above;
+    std::span<const std::uint32_t> present;  // the arms that have rows
+    std::span<const float> hessian;          // of each of these
+};
+
+// Takes what a tree says as it is grown, from the root on; leaves in the order of their numbers.
+class LeafSink {
+ public:
+    virtual ~LeafSink() = default;
+    // Returns what the nodes below are told is above them; the root is told 0.
+    virtual std::uint32_t inner(std::uint32_t, const NodeValues&) { return 0; }
+    virtual void leaf(std::uint32_t above, const NodeValues& node) = 0;
+};
+
+// In each leaf, arm by arm, the last of all together: its value, and how much Hessian says so.
+struct LeafValues : LeafSink {
     std::vector<float> value;
     std::vector<float> hessian;
+
+    void leaf(std::uint32_t above, const NodeValues& node) override;
 };
 
 // Grows trees on codes, one column a feature: best first feature by feature, the gain of a split
@@ -72,7 +90,7 @@ class TreeGrower {
  public:
     TreeGrower(std::span<const std::vector<std::uint8_t>> codes, const Coder& coder,
                std::uint32_t n_arms, const SharedGrowth& growth, Rng& rng);
-    SharedTree grow(std::vector<GradientRow>& rows, LeafValues& leaves);
+    SharedTree grow(std::vector<GradientRow>& rows, LeafSink& leaves);
 
  private:
     // Sums of the rows of one code and arm.
@@ -90,12 +108,17 @@ class TreeGrower {
     };
     struct ArmSums {
         double gradient = 0, hessian = 0, left_gradient = 0, left_hessian = 0;
+        double terms = 0;  // of both sides
+    };
+    // Of the rows of a code and an arm.
+    struct Cell {
+        float gradient = 0, hessian = 0;
+        std::uint32_t n = 0;
     };
 
     void grow_node(std::uint32_t node, std::span<GradientRow> rows, std::uint32_t depth,
-                   const std::vector<float>& parent, LeafValues& leaves);
+                   const std::vector<float>& parent, std::uint32_t above, LeafSink& leaves);
     std::vector<float> shrunk(const std::vector<float>& parent) const;
-    void make_leaf(std::uint32_t node, const std::vector<float>& values, LeafValues& leaves);
     void sum_arms(std::span<const GradientRow> rows);
     Split best_split(std::span<const GradientRow> rows);
     void collect(std::uint32_t feature, std::span<const GradientRow> rows);
@@ -103,10 +126,12 @@ class TreeGrower {
                              std::span<const GradientRow> rows);
     void collect_by_sorting(const std::vector<std::uint8_t>& codes,
                             std::span<const GradientRow> rows);
-    double rank_codes(bool is_category);
+    void list_codes();
+    double rank_codes();
     void scan(std::uint32_t feature, std::size_t n_rows, double chance, Split& best);
     std::uint64_t left_set(std::uint32_t feature, std::uint32_t n_left, std::size_t left_rows,
                            std::size_t n_rows) const;
+    std::size_t partition(std::span<GradientRow> rows, const Split& split);
     double term(double gradient, double hessian) const {
         return gradient * gradient / (hessian + growth_.penalty);
     }
@@ -120,8 +145,12 @@ class TreeGrower {
     std::vector<std::uint32_t> features_;
     std::vector<ArmSums> arms_;
     std::vector<std::uint32_t> present_;  // arms of the node
-    double noise_ = 0;                    // of its rows: squared gradient per Hessian
-    std::vector<Item> items_, cells_;
+    std::vector<float> hessians_;         // of these
+    std::uint32_t n_leaves_ = 0;
+    double noise_ = 0;  // of its rows: squared gradient per Hessian
+    std::vector<Item> items_;
+    std::vector<Cell> cells_;
+    std::vector<GradientRow> right_;                       // rows that go there, while others move
     std::array<std::uint32_t, Coder::kCodes> codes_at_{};  // of each rank, as cuts are tried
     std::uint32_t n_ranks_ = 0;
 };

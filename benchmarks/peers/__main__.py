@@ -9,7 +9,7 @@ own runs only. Times are measured last, each time anew, so that all are of one h
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from peers.lineup import ENTRIES, OWN
@@ -20,7 +20,7 @@ from peers.player import Entry
 from peers.registry import absent
 from peers.running import Runner
 from peers.store import Run, Store
-from peers.summary import pairs_of
+from peers.summary import Pair, pairs_of
 from peers.worlds import TITLES
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +75,10 @@ def measure(given: argparse.Namespace, entries: Sequence[Entry]) -> tuple[str, T
     return key, {run.entry.name: result for run, result in found if "decide" in result}
 
 
+def any_played(peers: Mapping[str, Pair]) -> bool:
+    return any(pair.default.played for pair in peers.values())
+
+
 def command(given: argparse.Namespace) -> str:
     if given.full:
         return "make bench-peers-full"
@@ -90,11 +94,15 @@ def main(arguments: list[str] | None = None) -> int:
     size = Size(given.steps, given.seeds, given.grid)
     store = Store(given.out / "runs.jsonl")
     runner = Runner(store, given.out / "episodes", given.limit, chosen(given.only, entries))
-    pairs = pairs_of(play(runner, entries, given.environments, size))
+    found = play(runner, entries, given.environments, size)
+    pairs = {key: peers for key, peers in pairs_of(found).items() if any_played(peers)}
     timed, times = measure(given, entries)
     if all(ENTRIES[name].library == OWN for name in times):
         print("- no other library takes part, so that there is nothing to compare with")
-    setting = Setting(command(given), size, given.limit, timed, entries, missing)
+    n_missing = sum(result["state"] == "not run" for _, result in found)
+    setting = Setting(
+        command(given), size, given.limit, timed, entries, missing, len(found), n_missing
+    )
     folder = ROOT / "docs" if given.full else given.out
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [folder / "benchmarks.svg", folder / "benchmarks.png"]

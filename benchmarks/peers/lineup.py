@@ -133,7 +133,8 @@ OTHERS = (
         "mabwiser",
         "mabwiser",
         LinUCB,
-        "one-hot features, standardised; `partial_fit` of each observation",
+        "one-hot features, standardised, and a column of ones, as its regression has no intercept; "
+        "`partial_fit` of each observation",
         grid=({"alpha": 0.3}, {"alpha": 0.1}),
     ),
     Entry(
@@ -179,7 +180,7 @@ BOUND = (
         OnlineLabels,
         f"{LABELS}; a logistic model of each arm, `partial_fit` of each observation; one-hot "
         "features, standardised",
-        grid=({"alpha": 0.001}, {"alpha": 0.01}),
+        grid=({"alpha": 0.001}, {"alpha": 0.01}, {"alpha": 0.001, "average": True}),
     ),
     Entry(
         "all labels, RandomForest",

@@ -30,11 +30,14 @@ class Setting:
     timed: str  # the environment of the timing pass
     entries: Sequence[Entry]
     absent: Mapping[str, str]
+    n_runs: int
+    n_missing: int
 
 
 def page(pairs: Pairs, times: Times, setting: Setting, picture: str) -> str:
     sections = [
-        "# Beside other libraries", introduction(setting), machine(), overview(pairs, setting),
+        "# Beside other libraries", introduction(setting), unfinished(setting), machine(),
+        overview(pairs, setting),
         f"![Regret against time per step]({picture})", reading_picture(setting),
         clocks(times, setting), "## Regret on the way", READING_DETAILS,
         *(detail(key, found, setting) for key, found in pairs.items()),
@@ -58,9 +61,19 @@ def introduction(setting: Setting) -> str:
         f"Policies of this library and of others on the same steps, {size.steps:,} of them, "
         f"{size.seeds} seed{'s' * (size.seeds > 1)}, one thread, each run in a process of its own, "
         f"made by `{setting.command}`. Less regret is better. {tried(size)} In each environment a "
-        f"line may take {setting.limit:g} s of processor time: a run that has used them is stopped, "
-        "which the tables say, and further seeds are played as long as they are expected to fit. "
-        "How each peer was set up is [below](#set-up)."
+        f"line may take {setting.limit:g} s of processor time: a run that has used them is "
+        "stopped, which the tables say, and further seeds are played as long as they are expected "
+        "to fit. How each peer was set up is [below](#set-up)."
+    )
+
+
+def unfinished(setting: Setting) -> str:
+    if not setting.n_missing:
+        return ""
+    return (
+        f"**Not finished**: {setting.n_missing:,} of {setting.n_runs:,} runs have not been made "
+        "yet, so that some figures are of few seeds, or missing, and constants are still to be "
+        "tried."
     )
 
 
@@ -70,10 +83,10 @@ def tried(size: Size) -> str:
     return (
         "Each peer ran with its defaults, and, on the five tasks of the paper, with a few other "
         f"values of its constants on the first {TRIALS} of the seeds, or as many as fit in "
-        f"{TRIAL_SHARE:g} of the time. Those that did best on these were run on all seeds; this "
-        'is "the best" of the tables, or the defaults, if they have less regret on all seeds. The '
-        "choice is made in each environment, and **in hindsight**, as the seeds it is made on "
-        "count too: no application can do so well."
+        f"{TRIAL_SHARE:.0%} of the time below. Those that did best on these were run on all "
+        'seeds; this is "the best" of the tables, or the defaults, if they have less regret on '
+        "all seeds. The choice is made in each environment, and **in hindsight**, as the seeds it "
+        "is made on count too: no application can do so well."
     )
 
 
@@ -107,13 +120,16 @@ def overview(pairs: Pairs, setting: Setting) -> str:
             rows.append([entry.name, *(cell(pair, setting) for pair in found)])
     which = ", at defaults / at the best of the constants tried" if setting.size.grid else ""
     title = f"## Regret after {setting.size.steps:,} steps{which}"
-    legend = "–: stopped, or not run; by an environment below. *Italic*: fewer seeds than others."
+    legend = (
+        "–: stopped before, or not run. *Italic*: fewer seeds than others. One figure: that of the "
+        "defaults, where no constants that were tried did better."
+    )
     return "\n\n".join([title, table(["", *(TITLES[key] for key in pairs)], rows), legend])
 
 
 def cell(pair: Pair, setting: Setting) -> str:
     shown = [total(line, setting) for line in (pair.default, pair.best)]
-    return " / ".join(shown) if setting.size.grid and pair.default.entry.grid else shown[0]
+    return shown[0] if pair.best is pair.default else " / ".join(shown)
 
 
 def total(line: Line, setting: Setting) -> str:
@@ -135,9 +151,9 @@ def clocks(times: Times, setting: Setting) -> str:
 
 
 READING_CLOCKS = (
-    "µs of processor time at defaults: mean of a step, median and 99th percentile of a decision and "
-    "of an observation, all measured one after the other. Peak is the most memory of the process, "
-    "with Python and the library (`Uniform` shows what Python and this library take)."
+    "µs of processor time at defaults: mean of a step, median and 99th percentile of a decision "
+    "and of an observation, all measured one after the other. Peak is the most memory of the "
+    "process, with Python and the library (`Uniform` shows what Python and this library take)."
 )
 
 

@@ -30,21 +30,25 @@ class Point:
         return "told all labels" if issubclass(self.entry.player, Informed) else self.entry.library
 
 
-def points(
-    pairs: Mapping[str, Mapping[str, Pair]], times: Mapping[str, Result]
-) -> list[Point]:
+def points(pairs: Mapping[str, Mapping[str, Pair]], times: Mapping[str, Result]) -> list[Point]:
     """Return a point for each peer that finished everywhere and was timed."""
     tasks = [key for key in pairs if key in KEYS]
     found = []
     for name, result in times.items():
-        shares = [
-            pairs[key][name].best.total / max(pairs[key][UNIFORM].best.total, 1e-9) for key in tasks
-        ]
-        share = float(np.exp(np.mean(np.log(np.maximum(shares, 1e-6)))))
-        if tasks and np.isfinite(share):
+        share = mean_share([(pairs[key][name], pairs[key][UNIFORM]) for key in tasks])
+        if share is not None:
             micro = result["decide"][2] + result["learn"][2]
             found.append(Point(pairs[tasks[0]][name].default.entry, share, micro))
     return found
+
+
+def mean_share(found: list[tuple[Pair, Pair]]) -> float | None:
+    """Return the geometric mean of shares of regret; None if anything is not complete."""
+    totals = np.array([[own.best.total, uniform.best.total] for own, uniform in found])
+    if not len(totals) or not np.isfinite(totals).all():
+        return None
+    own, uniform = np.maximum(totals, 1e-9).T
+    return float(np.exp(np.mean(np.log(own / uniform))))
 
 
 def draw(shown: list[Point], files: list[Path]) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tasks import KEYS
 
 from peers.player import Entry
 from peers.running import Found, Runner
 from peers.store import Run
-from tasks import KEYS
 
 TRIALS = 2  # seeds on which the constants of a grid are tried
 TRIAL_SHARE = 0.5  # of the time that a line has, for a trial of constants
@@ -43,10 +43,8 @@ def defaults(entries: Iterable[Entry], keys: Sequence[str], size: Size) -> list[
     ]
 
 
-def trials(
-    entries: Iterable[Entry], keys: Sequence[str], size: Size, found: Found
-) -> list[Run]:
-    """Return the runs of other constants, on the tasks of the paper, if defaults were not stopped."""
+def trials(entries: Iterable[Entry], keys: Sequence[str], size: Size, found: Found) -> list[Run]:
+    """Return the runs of other constants, on the paper's tasks, where defaults were not stopped."""
     stopped = {run.line for run, result in found if result["state"] != "done" and not run.seed}
     return [
         run

@@ -18,8 +18,9 @@ from peers.worlds import environment
 FOLDER = Path(__file__).parents[1]
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"
-)# Times the limit on processor time, by the clock, until a process is ended: a machine may be busy,
-# and a limit on processor time by the system would make the clock that measures steps a coarse one.
+)
+# Times the limit on processor time, by the clock, until a process is ended: a machine may be busy,
+# and a limit on processor time by the system would make the clock that measures steps coarse.
 PATIENCE = 60.0
 
 Result = dict[str, Any]

@@ -49,9 +49,10 @@ def page(pairs: Pairs, times: Times, setting: Setting, picture: str) -> str:
 def reading_picture(setting: Setting) -> str:
     return (
         "Regret as a share of that of `Uniform`, the geometric mean over the tasks of the paper, "
-        "at the best of the constants tried; time of a step of the table below. Filled: this "
-        "library. Hollow: others, named where they have the least regret of their library; those "
-        "told all labels are bounds. Only what finished everywhere is shown."
+        "at the best of the constants tried; time of a step of the table below; both scales are "
+        "logarithmic. Filled: this library. Hollow: others, named where they have the least regret "
+        "of their library; those told all labels are bounds. Only what finished everywhere is "
+        "shown."
     )
 
 

@@ -15,6 +15,7 @@ from peers.summary import Pair
 SHAPES = "osD^vP*Xh"
 SIZE = (8.0, 4.8)
 UNIFORM = "Uniform"
+SHARES = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,17 @@ def draw(shown: list[Point], files: list[Path]) -> None:
         for point in mine if own else [min(mine, key=lambda p: p.share)]:
             axes.annotate(
                 point.entry.name.removeprefix(f"{group} "), (point.micro, point.share),
-                textcoords="offset points", xytext=(8, 3), fontsize=10 if own else 8,
+                textcoords="offset points", xytext=(7, -12) if own else (-7, -10),
+                ha="left" if own else "right", fontsize=10 if own else 8, zorder=4,
             )  # fmt: skip
     axes.set(
         xscale="log", xlabel="time of a step, µs of processor (decide and learn)",
-        ylabel="regret, share of that of Uniform",
+        yscale="log", ylabel="regret, share of that of Uniform",
     )  # fmt: skip
-    axes.set_ylim(0, 1.08)
+    axes.set_yticks(SHARES, [f"{share:.0%}" for share in SHARES])
+    axes.minorticks_off()
     axes.grid(color="0.85", linewidth=0.6)
-    axes.margins(x=0.15)
+    axes.margins(x=0.15, y=0.12)
     figure.legend(loc="outside right upper", frameon=False)
     for file in files:
         metadata = {"Date": None} if file.suffix == ".svg" else None

@@ -37,7 +37,7 @@ help:
 	@echo "stub         write src/banditree/_core.pyi from the compiled core"
 	@echo "bench        how fast trees and policies are"
 	@echo "bench-peers  regret, time and memory beside other libraries, a short version (minutes)"
-	@echo "bench-peers-full  all of it, and docs/benchmarks.md with it (a day; goes on where it stood)"
+	@echo "bench-peers-full  all of it, and docs/benchmarks.md with it (hours; goes on where it stood)"
 	@echo "regret       how well policies do on the five tasks (half an hour or more)"
 	@echo "clean        remove the build and the caches; .venv stays"
 

@@ -30,7 +30,7 @@ class TreeBandit(Batch):
 
 
 class LinUCB(Player):
-    """Learns each observation at once."""
+    """Learns each observation at once. Its regression has no intercept: a column of ones is."""
 
     def __init__(self, world: World, seed: int, **settings: Any) -> None:
         from mabwiser.mab import MAB, LearningPolicy
@@ -40,9 +40,12 @@ class LinUCB(Player):
         self.fitted = False
 
     def decide(self, context: Row) -> int:
-        return int(self.mab.predict(self.encode(context)[None])) if self.fitted else 0
+        return int(self.mab.predict(self.row(context))) if self.fitted else 0
 
     def learn(self, context: Row, arm: int, reward: float) -> None:
         learn = self.mab.partial_fit if self.fitted else self.mab.fit
-        learn([arm], [reward], self.encode(context)[None])
+        learn([arm], [reward], self.row(context))
         self.fitted = True
+
+    def row(self, context: Row) -> NDArray[np.float64]:
+        return np.append(self.encode(context), 1.0)[None]

@@ -25,17 +25,28 @@ class World:
     n_arms: int
     n_features: int
     categories: Mapping[int, int]  # position of a feature: how many values it has
-    means: Row
+    means: Row  # of the columns of OneHot: numbers, then a column for each category
     deviations: Row
+    bits: frozenset[int] = frozenset()  # positions of the numbers that are 0 or 1
 
     @classmethod
     def of(cls, n_arms: int, contexts: NDArray[np.float64], categorical: list[int]) -> "World":
         sizes = {i: int(np.nanmax(contexts[:, i], initial=0)) + 1 for i in categorical}
-        about = n_arms, contexts.shape[1], sizes
-        encode = OneHot(cls(*about, np.empty(0), np.empty(0)))
-        means = sum(encode(context) for context in contexts) / len(contexts)
-        squares = sum((encode(context) - means) ** 2 for context in contexts) / len(contexts)
-        return cls(*about, means, np.sqrt(np.where(squares > 0, squares, 1.0)))
+        numbers = np.nan_to_num(np.delete(contexts, categorical, axis=1))
+        shares = [share(contexts[:, i], size) for i, size in sizes.items()]
+        means = np.concatenate([numbers.mean(axis=0), *shares])
+        flags = means[numbers.shape[1] :]
+        variances = np.concatenate([numbers.var(axis=0), flags * (1 - flags)])
+        deviations = np.sqrt(np.where(variances > 0, variances, 1.0))
+        is_bit = np.all((contexts == 0) | (contexts == 1), axis=0)
+        bits = frozenset(np.flatnonzero(is_bit).tolist()) - sizes.keys()
+        return cls(n_arms, contexts.shape[1], sizes, means, deviations, bits)
+
+
+def share(column: Row, size: int) -> Row:
+    """Return how often a feature has each category."""
+    ids = column[~np.isnan(column)].astype(int)
+    return np.bincount(ids, minlength=size) / len(column)
 
 
 class Player(ABC):
@@ -89,6 +100,7 @@ class OneHot:
 
     def __init__(self, world: World, standardised: bool = False) -> None:
         self.sizes, self.standardised = world.categories, standardised
+        self.positions = list(self.sizes)
         self.means, self.deviations = world.means, world.deviations
         self.last: Row | None = None
         self.row: Row = np.empty(0)
@@ -99,9 +111,7 @@ class OneHot:
         return self.row
 
     def encode(self, context: Row) -> Row:
-        numbers = np.ones(len(context), dtype=bool)
-        numbers[list(self.sizes)] = False
-        parts = [np.nan_to_num(context[numbers])]
+        parts = [np.nan_to_num(np.delete(context, self.positions))]
         for i, size in self.sizes.items():
             bits = np.zeros(size)
             if not np.isnan(context[i]):

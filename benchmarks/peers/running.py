@@ -5,14 +5,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from peers.one_run import Order, write
-from peers.player import Entry
 from peers.store import Run, Store
 from peers.worlds import environment
 
@@ -20,52 +19,46 @@ FOLDER = Path(__file__).parents[1]
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"
 )
-PATIENCE = 4.0  # times the limit on processor time, by the clock, until a process is ended
-WARM_UP = 120.0  # seconds by the clock, on top
+# Times the limit on processor time, by the clock, until a process is ended: a machine may be busy,
+# and a limit on processor time by the system would make the clock that measures steps coarse.
+PATIENCE = 60.0
 
-
-def plan(
-    entries: Iterable[Entry], keys: Sequence[str], seeds: int, steps: int, grid: bool
-) -> list[Run]:
-    """Return all runs, those of one seed together, so that an interrupted run has all of some."""
-    return [
-        Run(entry, dict(constants), key, seed, steps)
-        for seed in range(seeds)
-        for key in keys
-        for entry in entries
-        for constants in ({}, *(entry.grid if grid else ()))
-    ]
+Result = dict[str, Any]
+Found = list[tuple[Run, Result]]
 
 
 class Runner:
-    """Runs what is not in the store yet."""
+    """Runs what is not in the store yet, of the peers that may be run."""
 
-    def __init__(self, store: Store, folder: Path, limit: float) -> None:
-        self.store, self.folder, self.limit = store, folder, limit
+    def __init__(self, store: Store, folder: Path, limit: float, active: Collection[str]) -> None:
+        self.store, self.folder, self.limit, self.active = store, folder, limit, active
         self.prints: dict[str, str] = {}
-        self.over: set[tuple[str, str, str]] = set()
+        self.used: dict[str, list[float]] = {}  # seconds of the runs of a line, in an environment
 
-    def run(self, runs: Sequence[Run]) -> list[tuple[Run, dict[str, Any]]]:
+    def run(self, runs: Sequence[Run], share: float = 1.0) -> Found:
+        """Play a line in an environment as long as its runs fit in a share of the limit."""
         from tqdm import tqdm
 
         found = []
         with tqdm(runs, unit="run", dynamic_ncols=True) as bar:
             for run in bar:
                 bar.set_postfix_str(str(run))
-                found.append((run, self.result(run)))
+                found.append((run, self.result(run, share * self.limit)))
         return found
 
-    def result(self, run: Run) -> dict[str, Any]:
+    def result(self, run: Run, most: float) -> Result:
         key = run.key(self.fingerprint(run.environment))
         result = self.store.finished(key, self.limit)
-        what = run.entry.name, json.dumps(run.constants), run.environment
+        used = self.used.setdefault(run.line, [])
+        known = used or self.used.get(run.default_line)
         if result is None:
-            if what in self.over:
-                return {"state": "skipped"}  # another seed took too long
+            if run.entry.name not in self.active:
+                return {"state": "not run"}
+            if known and sum(used) + np.mean(known) > most:
+                return {"state": "no time"}
             result = {**self.play(run), "limit": self.limit, "run": str(run)}
             self.store.add(key, result)
-        if result["state"] == "over":
-            self.over.add(what)
+        used.append(result.get("seconds", 0.0))
         return result
 
     def fingerprint(self, key: str) -> str:
@@ -73,21 +66,20 @@ class Runner:
             self.prints[key] = json.dumps(environment(key).fingerprint(), sort_keys=True)
         return self.prints[key]
 
-    def play(self, run: Run) -> dict[str, Any]:
+    def play(self, run: Run) -> Result:
         order = Order(run.entry.name, run.constants, run.seed, self.episode(run), self.limit)
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "peers.one_run"],
                 input=write(order), cwd=FOLDER, env={**os.environ, **ONE_THREAD},
-                capture_output=True, text=True, check=False,
-                timeout=PATIENCE * self.limit + WARM_UP,
+                capture_output=True, text=True, check=False, timeout=PATIENCE * (self.limit + 10),
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return {"state": "failed", "error": f"one step took more than {self.limit:g} s"}
+            return {"state": "failed", "error": "a step did not end"}
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["no message"])[-1]
             return {"state": "failed", "error": f"exit code {done.returncode}: {last}"}
-        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        result: Result = json.loads(done.stdout.splitlines()[-1])
         return result
 
     def episode(self, run: Run) -> str:

@@ -50,8 +50,7 @@ class Peer:
     """Vowpal Wabbit."""
 
     def __init__(self, options: str, episode: Episode, seed: int) -> None:
-        nothing = np.empty(0)  # numbers need no scaling, and there are no categories
-        world = World(len(episode.arms), episode.contexts.shape[1], {}, nothing, nothing)
+        world = World.of(len(episode.arms), episode.contexts, list(episode.categorical))
         self.player = VowpalWabbit(world, seed, options=options)
 
     def play(self, episode: Episode) -> NDArray[np.intp]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,17 @@ class Run:
     steps: int
 
     def __str__(self) -> str:
-        words = " ".join(f"{k}={v}" for k, v in self.constants.items())
-        return f"{self.entry.name} {words} on {self.environment}, seed {self.seed}"
+        return f"{self.line}, seed {self.seed}"
+
+    @property
+    def line(self) -> str:
+        """What the runs of all seeds have in common."""
+        words = "".join(f" {k}={v}" for k, v in self.constants.items())
+        return f"{self.entry.name}{words} on {self.environment}"
+
+    @property
+    def default_line(self) -> str:
+        return replace(self, constants={}).line
 
     def key(self, fingerprint: str) -> str:
         """Return what tells this run from all others: what defines it, versions and code."""

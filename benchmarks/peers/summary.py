@@ -1,17 +1,14 @@
 """From single runs to the lines of the tables."""
 
-import json
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from peers.planning import best_tried
 from peers.player import Entry
-from peers.store import Run
-
-Result = dict[str, Any]
+from peers.running import Found, Result
 
 
 @dataclass(frozen=True)
@@ -19,75 +16,67 @@ class Line:
     """A peer with certain constants in an environment, all seeds together."""
 
     entry: Entry
-    environment: str
     constants: dict[str, Any]
-    results: list[Result]  # finished ones
-    trouble: str = ""  # why there are none
+    steps: int
+    results: list[Result]  # of the seeds that were played to the end
+    stopped: Result | None = None  # of one that was not
+    failure: str = ""
 
     @property
     def complete(self) -> bool:
-        return bool(self.results) and not self.trouble
+        return bool(self.results) and not self.stopped and not self.failure
 
-    def regret(self, mark: int) -> tuple[float, float]:
-        """Return mean and standard error; the latter NaN of one seed."""
-        found = np.array([result["regret"][str(mark)] for result in self.results])
+    @property
+    def played(self) -> bool:
+        return bool(self.results or self.stopped or self.failure)
+
+    def regret(self, mark: int) -> tuple[float, float] | None:
+        """Return mean and standard error, NaN of one seed; None if it did not come so far."""
+        results = [self.stopped] if self.stopped else self.results
+        found = np.array([r["regret"][str(mark)] for r in results if str(mark) in r["regret"]])
+        if not len(found):
+            return None
         error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan
         return float(found.mean()), float(error)
 
-    def time(self, what: str, which: int) -> float:
-        return float(np.mean([result[what][which] for result in self.results]))
-
     @property
-    def micro_per_step(self) -> float:
-        return self.time("decide", 2) + self.time("learn", 2)
-
-    @property
-    def peak(self) -> float:
-        return max(result["peak"] for result in self.results) / 2**20
-
-
-def lines_of(found: Sequence[tuple[Run, Result]]) -> list[Line]:
-    """Return a line for each peer, constants and environment, in the order of the runs."""
-    groups: dict[tuple[str, str, str], list[tuple[Run, Result]]] = defaultdict(list)
-    for run, result in found:
-        groups[run.environment, run.entry.name, json.dumps(run.constants)].append((run, result))
-    return [line_of([run for run, _ in g], [result for _, result in g]) for g in groups.values()]
-
-
-def line_of(runs: list[Run], results: list[Result]) -> Line:
-    done = [result for result in results if result["state"] == "done"]
-    trouble = next((t for t in map(trouble_of, runs, results) if t), "")
-    return Line(runs[0].entry, runs[0].environment, runs[0].constants, done, trouble)
-
-
-def trouble_of(run: Run, result: Result) -> str:
-    if result["state"] == "over":
-        return f"over {result['limit']:g} s, at step {result['done']:,} of {run.steps:,}"
-    if result["state"] == "failed":
-        return f"failed: {result['error']}"
-    return ""
+    def total(self) -> float:
+        """The mean regret after all steps; infinite where it did not come so far."""
+        final = self.regret(self.steps) if self.complete else None
+        return final[0] if final else np.inf
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What a peer has at its defaults, and at the best constants tried, known in hindsight."""
+    """What a peer has at its defaults, and at the best of the constants tried."""
 
     default: Line
     best: Line
 
 
-def pairs_of(lines: Sequence[Line], steps: int) -> dict[str, dict[str, Pair]]:
-    """Return, by environment and by peer, the defaults and the best, in the order of the lines."""
-    groups: dict[str, dict[str, list[Line]]] = defaultdict(lambda: defaultdict(list))
-    for line in lines:
-        groups[line.environment][line.entry.name].append(line)
-    return {
-        environment: {name: pair_of(tried, steps) for name, tried in peers.items()}
-        for environment, peers in groups.items()
-    }
+def pairs_of(found: Found) -> dict[str, dict[str, Pair]]:
+    """Return, by environment and by peer, the defaults and the best, in the order of the runs."""
+    groups: dict[str, Found] = defaultdict(list)
+    for run, result in found:
+        groups[run.line].append((run, result))
+    best = best_tried(found)
+    pairs: dict[str, dict[str, Pair]] = defaultdict(dict)
+    for name, group in groups.items():
+        run = group[0][0]
+        if run.constants:
+            continue
+        default = line_of(group)
+        chosen = line_of(groups[best[name].line]) if name in best else default
+        pairs[run.environment][run.entry.name] = Pair(
+            default, chosen if chosen.total < default.total else default
+        )
+    return pairs
 
 
-def pair_of(tried: Sequence[Line], steps: int) -> Pair:
-    complete = [line for line in tried if line.complete]
-    best = min(complete, key=lambda line: line.regret(steps)[0], default=tried[0])
-    return Pair(tried[0], best)
+def line_of(group: Found) -> Line:
+    run = group[0][0]
+    results = [result for _, result in group]
+    done = [result for result in results if result["state"] == "done"]
+    stopped = next((result for result in results if result["state"] == "over"), None)
+    failure = next((r["error"] for r in results if r["state"] == "failed"), "")
+    return Line(run.entry, run.constants, run.steps, done, stopped, failure)

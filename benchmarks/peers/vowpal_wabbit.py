@@ -8,6 +8,7 @@ import numpy as np
 from peers.player import Player, Row, World
 
 ZERO_ONE, MINUS_ONE_ZERO = 1.0, 0.0  # the cost of no reward
+RARE_BIT = 0.25  # of a bit that is 1 less often, such as one of a one-hot column, 0 is not told
 
 
 class VowpalWabbit(Player):
@@ -24,7 +25,12 @@ class VowpalWabbit(Player):
     ) -> None:
         from vowpalwabbit import Workspace
 
-        self.cost_of_none, self.categories = cost_of_none, world.categories
+        self.cost_of_none = cost_of_none
+        numbers = [i for i in range(world.n_features) if i not in world.categories]
+        self.means = dict(zip(numbers, world.means.tolist(), strict=False))
+        self.deviations = dict(zip(numbers, world.deviations.tolist(), strict=False))
+        self.named = world.bits | world.categories.keys()
+        self.ones_only = {i for i in world.bits if self.means[i] < RARE_BIT}
         self.line_per_arm = "_adf" in options
         if not self.line_per_arm:
             options = options.replace("--cb_explore", f"--cb_explore {world.n_arms}")
@@ -45,7 +51,7 @@ class VowpalWabbit(Player):
 
     def learn(self, context: Row, arm: int, reward: float) -> None:
         """Learn of the decision just made."""
-        cost, chance = self.cost_of_none - reward, self.chances[arm]
+        cost, chance = self.cost_of_none - reward, self.chances[arm] / sum(self.chances)
         if self.line_per_arm:
             self.example[arm + 1].set_label_string(f"0:{cost}:{chance}")
         else:
@@ -63,11 +69,16 @@ class VowpalWabbit(Player):
         return int(np.argmax(self.chances))  # after rounding
 
     def features(self, context: Row) -> str:
-        """Return the text of a row; zeros need not be told to a linear model."""
+        """Return the text of a row: categories and bits as `name=value`, numbers standardised.
+
+        Names must not be numbers: these are not hashed but taken as positions, which would put
+        features of one arm on those of another.
+        """
         told = []
         for i, value in enumerate(context.tolist()):
-            if i in self.categories:
-                told.append(f"{i}={value:g}" if value == value else "")
-            elif value and value == value:
-                told.append(f"{i}:{value}")
+            if i in self.named:
+                if value == value and (value or i not in self.ones_only):
+                    told.append(f"f{i}={value:g}")
+            elif value == value:
+                told.append(f"f{i}:{(value - self.means[i]) / self.deviations[i]:.6g}")
         return " ".join(told)

@@ -17,7 +17,7 @@ namespace {
 constexpr double kOptimism = 0.3;
 // A row in a leaf is worth so many, for splits are chosen on the rows of all arms. Measured:
 // docs/bandit.md.
-constexpr double kWorth = 10;
+constexpr double kWorth = 20;
 constexpr double kWorthOfMeans = 5;
 constexpr double kLeastMean = 0.001;
 // Of more, a draw is the mean.

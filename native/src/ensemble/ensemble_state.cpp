@@ -74,11 +74,12 @@ SharedTree SharedTree::read(ByteReader& in, std::size_t n_features) {
 
 void Boosting::write(ByteWriter& out) const {
     out.array(start_);
+    out.put(least_);
     out.put<std::uint64_t>(stages_.size());
     for (const Stage& stage : stages_) {
         stage.tree.write(out);
         out.array(stage.value);
-        out.array(stage.support);
+        out.array(stage.doubt);
         out.array(stage.contexts);
     }
 }
@@ -86,12 +87,13 @@ void Boosting::write(ByteWriter& out) const {
 Boosting Boosting::read(ByteReader& in, std::size_t n_features) {
     Boosting boosting;
     boosting.start_ = read_starts(in);
+    boosting.least_ = in.between(0.0f, 10000.0f);
     boosting.stages_.resize(in.length(1));
     for (Stage& stage : boosting.stages_) {
         stage.tree = SharedTree::read(in, n_features);
         const std::size_t n_values = stage.tree.n_leaves() * boosting.start_.size();
         stage.value = read_numbers(in, n_values, kAny);
-        stage.support = read_numbers(in, n_values, 0);
+        stage.doubt = read_numbers(in, n_values, 0);
         stage.contexts = read_numbers(in, stage.tree.n_leaves(), 0);
     }
     return boosting;

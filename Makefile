@@ -111,6 +111,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/long_life.py
+	$(BIN)/python benchmarks/bandit_cost.py
 	$(BIN)/python benchmarks/snapshots.py
 	$(BIN)/python benchmarks/evaluation.py
 	PYTHONPATH=benchmarks $(BIN)/python -m peers.step_for_step

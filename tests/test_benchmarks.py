@@ -81,6 +81,14 @@ def test_long_life_in_a_quick_version():
     assert "too few steps to be judged" in done.stdout
 
 
+def test_bandit_cost_in_a_quick_version():
+    done = run("bandit_cost.py", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "\n1,000 arms " in done.stdout
+    assert "\nto step 300 " in done.stdout
+    assert "too few steps to be judged" in done.stdout
+
+
 def test_snapshots_in_a_quick_version():
     done = run("snapshots.py", "--quick")
     assert done.returncode == 0, done.stderr

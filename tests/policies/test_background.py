@@ -200,6 +200,7 @@ def test_a_policy_that_is_gone_waits_for_nobody() -> None:
 
 FORK = """
 import json, os
+from functools import partial
 import numpy as np
 import banditree as bt
 
@@ -209,7 +210,7 @@ arms = ["golf", "tennis"] * 3000
 rewards = (random.random(6000) < contexts[:, 0]).astype(float)
 policies = []
 for background in (True, False):
-    for make in (bt.TreeHeuristic, bt.OnlineTreeBootstrap, bt.Bandit):
+    for make in (bt.TreeHeuristic, bt.OnlineTreeBootstrap, partial(bt.Bandit, refresh=0.6)):
         policy = make(["golf", "tennis"], seed=1, **({"background": True} if background else {}))
         policy.learn_many(contexts[:400], arms[:400], rewards[:400])
         policies.append(policy)

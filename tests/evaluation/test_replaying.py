@@ -7,6 +7,7 @@ import banditree as bt
 from banditree.environments import SportsAds, play
 from banditree.errors import InvalidParameterError, UnknownArmError
 from banditree.evaluation import Log, compare, learning, replay
+from banditree.evaluation.learning import Learner
 from evaluation.made_up import ARMS, MEANS, a_log, as_log, best, drawn
 
 ADS = ["golf", "basketball", "tennis", "soccer"]
@@ -16,6 +17,7 @@ UNIFORM = Log.record(bt.Uniform(ADS, seed=1), SportsAds(), 6_000)
 def test_rows_that_count_are_those_where_the_policy_offers_what_the_log_has():
     found = replay(bt.Greedy(ADS, seed=3), UNIFORM)
     policy = bt.Greedy(ADS, seed=3)
+    policy.reseed(Learner(policy, UNIFORM, 0).policy.seed)
     expected = []
     for row, context in enumerate(UNIFORM.contexts.one_by_one(0, len(UNIFORM))):
         if policy.decide(context) == ADS[UNIFORM.chosen[row]]:
@@ -24,6 +26,11 @@ def test_rows_that_count_are_those_where_the_policy_offers_what_the_log_has():
     assert found.rows.tolist() == expected
     assert found.estimate.value == UNIFORM.rewards[expected].mean()
     assert sum(found.policy.counts.values()) == len(expected)
+
+
+def test_a_policy_of_the_loggers_seed_does_not_draw_what_it_drew():
+    log = Log.record(bt.Uniform(ADS, seed=1), SportsAds(), 2_000)
+    assert 400 < len(replay(bt.Uniform(ADS, seed=1), log).rows) < 600
 
 
 def test_the_policy_itself_learns_nothing():

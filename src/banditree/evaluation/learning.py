@@ -17,6 +17,7 @@ __all__ = ["Learner", "Learning", "learning"]
 # Rows of smaller propensities than this share of all has would be learned from too rarely; to wait
 # for the rarest of all, hardly any row could be.
 RAREST = 0.05
+_DRAWS = 1  # of the policy, apart from those of which rows count
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,9 @@ class Learner:
                 f"{_difference(unknown, more)}; make it with the arms {list(log.arms)}"
             )
         self.policy = deepcopy(policy)
+        # With the draws of who made the log, should it have had the same seed, the two would agree.
+        (own,) = np.random.SeedSequence([seed, _DRAWS]).generate_state(1, np.uint64).tolist()
+        self.policy.reseed(own)
         self.rows: list[int] = []
         self._log = log
         self._rate = float(np.quantile(log.propensities, RAREST))

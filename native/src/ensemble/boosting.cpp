@@ -37,7 +37,7 @@ std::vector<GradientRow> residuals(const CodedRows& rows, const std::vector<floa
 // So many observations are believed to be in every leaf besides. Few, and the tree that has seen
 // fewest decides; many, and all trees count alike, which continuous rewards need: the draws of an
 // arm that pays rarely are wide enough as they are. Measured: docs/bandit.md.
-constexpr float kLeastRows = 0.2f;
+constexpr float kLeastRows = 1;
 constexpr float kLeastRowsOfMeans = 10000;
 
 float variance(float score, bool binary) {

@@ -39,7 +39,7 @@ class Bandit(BesidePolicy[A]):
 
     One tree for each arm, as in the paper, sees that arm's observations only. Where arms have
     something in common, sharing the splits makes more of them: over 10,000 steps of Covertype,
-    Bandit has a regret of 2,696 ± 43 where `TreeHeuristic` has 3,270 ± 48, and on the digits of 317
+    Bandit has a regret of 2,632 ± 35 where `TreeHeuristic` has 3,270 ± 48, and on the digits of 351
     where it has 1,595 (docs/bandit.md has more, and what is not measured yet).
 
     Learners are fitted again each time the observations have grown by `refresh`; in between, the

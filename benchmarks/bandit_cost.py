@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 from long_life import Times, microseconds, milliseconds
+from measuring import in_new_process, resident_bytes
 from report import Limited, aligned, exit_code
 from tasks import load, new_policy
 
 import banditree as bt
-from trees import in_new_process, resident_bytes
 
 DECIDE_LIMIT = 25e-6  # s, from an array, 12 arms
 DECIDE_LATE_LIMIT = 60e-6  # s, the same, 99th percentile

@@ -69,9 +69,9 @@ class EnsembleBeliefs {
     };
     double overall() const;
     double mean(const Opinions& opinions) const {
-        // What was read from damaged bytes may say what is no number.
+        // What was read from damaged bytes may say what is no number, or one no reward can be.
         const double mean = members_.scale().from(stack_.mean(opinions));
-        return std::isfinite(mean) ? mean : overall();
+        return std::abs(mean) <= kLargest ? mean : overall();
     }
     double variance_of(const Arm& arm) const;
     // Calls visit(arm, law, share) for each arm: it takes part with this probability, and then its

@@ -440,7 +440,8 @@ TEST(every_row_is_in_the_leaf_that_predicts_it) {
     for (int round = 0; round < 300; ++round) {
         const Case rows = random_case(rng, 1 + rng.integer(60));
         const Dataset data = rows.data();
-        const Grown grown = grow(data, Sample::of(data, std::span<const double>()), rows.growth);
+        const Grown grown =
+            grow_traced(data, Sample::of(data, std::span<const double>()), rows.growth);
         for (std::size_t i = 0; i < grown.tree.nodes.size(); ++i) {
             if (!grown.tree.nodes[i].is_leaf()) continue;
             const Segment segment = grown.traces[i].segment;

@@ -130,7 +130,7 @@ void HalvedArm::grow_anew(std::uint32_t i) {
 void HalvedArm::grow_on(std::uint32_t i, const std::vector<std::uint32_t>& own) {
     const double alpha = price_.alpha(rows_.n_rows()) / 2;
     replicas_[i].grown_at = own.size();
-    replicas_[i].tree.plant(grow_pruned(rows_, own, settings_.growth, alpha));
+    replicas_[i].tree.plant(grow_pruned(rows_, own, settings_.growth, alpha).tree);
 }
 
 void HalvedArm::count(std::uint32_t i, std::size_t first, std::size_t end) {

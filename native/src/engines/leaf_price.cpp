@@ -22,6 +22,14 @@ bool in_one_fold(const Dataset& data, const std::vector<std::uint32_t>& folds) {
     return true;
 }
 
+PrunedTree prune(const Grown& grown, double alpha) {
+    PrunedTree pruned;
+    std::vector<std::int32_t> origins;
+    pruned.tree = grown.tree.prune(alpha, &origins);
+    for (const auto node : origins) pruned.moments.push_back(grown.moments[node]);
+    return pruned;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds) {
@@ -45,17 +53,17 @@ double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_
     return choose_alpha(rows.data(), growth, n_folds);
 }
 
-Tree grow_pruned(const RowStore& rows, const std::vector<std::uint32_t>& some, Growth growth,
-                 double alpha) {
+PrunedTree grow_pruned(const RowStore& rows, const std::vector<std::uint32_t>& some, Growth growth,
+                       double alpha) {
     growth.alpha = alpha;
     const std::span<const double> unweighted;
     if (rows.exact()) {
         const Dataset data = some.empty() ? rows.snapshot() : rows.encode_exactly(some);
-        return grow(data, Sample::of(data, unweighted), growth).tree.prune(alpha);
+        return prune(grow(data, Sample::of(data, unweighted), growth), alpha);
     }
     const Dataset& data = rows.data();
     Sample sample = some.empty() ? Sample::of(data, unweighted) : Sample::of(data, some);
-    return grow(data, std::move(sample), growth).tree.prune(alpha);
+    return prune(grow(data, std::move(sample), growth), alpha);
 }
 
 Evidence held_out_evidence(const RowStore& rows, const Growth& growth, double alpha,

@@ -58,8 +58,22 @@ void RefreshedArmTree::follow(const Refreshes& due) {
     if (n == due.grown_at) {
         rows_.renew();
         refreshes_.grown_at = n;
-        tree_.plant(grow_pruned(rows_, {}, settings_.growth, alpha()));
+        plant_anew();
+    }
+}
+
+// As if all rows were counted again: that adds up the same numbers in the same order. With trees
+// that are grown beside, it is left to count_rows, which is to find nothing counted about an offset
+// that moves.
+void RefreshedArmTree::plant_anew() {
+    PrunedTree grown = grow_pruned(rows_, {}, settings_.growth, alpha());
+    if (settings_.beside > 0) {
+        tree_.plant(std::move(grown.tree));
         counted_ = 0;
+    } else {
+        tree_.plant(std::move(grown.tree), std::move(grown.moments));
+        counted_ = n_rows();
+        offset_ = offset();
     }
 }
 

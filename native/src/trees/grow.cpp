@@ -23,9 +23,10 @@ class Splitter {
  public:
     using Table = typename SplitFinder<Sum>::Table;
 
-    Splitter(const Dataset& data, const Growth& growth, Sample sample)
+    // bounded: see SplitFinder.
+    Splitter(const Dataset& data, const Growth& growth, Sample sample, bool bounded)
         : data_(data),
-          finder_(data, growth, sample.is_weighted()),
+          finder_(data, growth, sample.is_weighted(), bounded),
           rows_(std::move(sample.rows)),
           spare_rows_(rows_.size()),
           spare_sums_(rows_.size()) {
@@ -185,11 +186,12 @@ std::vector<std::uint32_t> all_features(const Dataset& data) {
 template <class Sum>
 class Grower {
  public:
-    Grower(const Dataset& data, Sample sample, const Growth& growth, Site site)
+    Grower(const Dataset& data, Sample sample, const Growth& growth, Site site, bool traced)
         : offset_(data.offset),
           growth_(growth),
           site_(site),
-          splitter_(data, growth, std::move(sample)) {
+          traced_(traced),
+          splitter_(data, growth, std::move(sample), site.watched_from != kUnlimited) {
         active_.push_back(all_features(data));
         // Tables of sums would not be exact, and none say how many rows a leaf has.
         if (std::is_same_v<Sum, Counts> && growth.min_leaf == 1)
@@ -207,7 +209,7 @@ class Grower {
                     static_cast<std::int32_t>(grown_.tree.nodes.size());
             visit(next);
         }
-        grown_.rows = splitter_.take_rows();
+        if (traced_) grown_.rows = splitter_.take_rows();
         return std::move(grown_);
     }
 
@@ -225,14 +227,13 @@ class Grower {
     void visit(Pending& next) {
         const auto index = static_cast<std::int32_t>(grown_.tree.nodes.size());
         grown_.tree.nodes.push_back(leaf_node(next.moments, offset_));
-        grown_.traces.emplace_back();
-        grown_.traces.back().segment = next.segment;
-        grown_.traces.back().moments = next.moments;
+        grown_.moments.push_back(next.moments);
+        if (traced_) grown_.traces.emplace_back().segment = next.segment;
         if (!may_split(next.moments, growth_, site_.depth + next.depth)) return;
         const std::uint32_t levels =
             std::min(next.levels, levels_of(next.moments.cost(), growth_.alpha));
         if (levels == 0) {
-            grown_.traces.back().cut = true;
+            if (traced_) grown_.traces.back().cut = true;
             return;
         }
         // A feature that is constant in a node is so in all nodes below it. Depth first, the list
@@ -246,10 +247,7 @@ class Grower {
         if (!split.exists()) return;
         if (next.moments.n >= site_.watched_from) splitter_.bound(grown_.traces[index]);
         const Parts parts = splitter_.carry_out(split, next.segment, next.moments, grown_.tree);
-        Trace& trace = grown_.traces[index];
-        trace.credit = split.credit();
-        trace.below = split.scan.below, trace.above = split.scan.above,
-        trace.saw_missing = parts.saw_missing;
+        if (traced_) note(split, parts, grown_.traces[index]);
         const std::uint32_t below = levels == kUnlimited ? levels : levels - 1;
         const std::uint32_t depth = next.depth + 1;
         Pending right{{parts.middle, next.segment.end}, parts.right, depth, index, below, {}};
@@ -259,6 +257,11 @@ class Grower {
         stack_.push_back(std::move(left));
     }
 
+    static void note(const Split& split, const Parts& parts, Trace& trace) {
+        trace.credit = split.credit();
+        trace.below = split.scan.below, trace.above = split.scan.above;
+        trace.saw_missing = parts.saw_missing;
+    }
     bool wants_table(const Pending& node) const {
         return node.moments.n >= tabled_from_ && node.levels > 0 && node.moments.cost() > 0;
     }
@@ -278,6 +281,7 @@ class Grower {
     double offset_;
     Growth growth_;
     Site site_;
+    bool traced_;
     Splitter<Sum> splitter_;
     std::uint32_t tabled_from_ = kUnlimited;  // so many rows make a table worth its while
     std::vector<std::vector<std::uint32_t>> active_;
@@ -295,10 +299,17 @@ bool countable(const Dataset& data, const Sample& sample) {
     return total < 4294967296.0 && data.binary;
 }
 
+Grown grow_anywhere(const Dataset& data, Sample sample, const Growth& growth, Site site,
+                    bool traced) {
+    if (countable(data, sample))
+        return Grower<Counts>(data, std::move(sample), growth, site, traced).run();
+    return Grower<Sums>(data, std::move(sample), growth, site, traced).run();
+}
+
 template <class Sum>
 double lazy_predict_with(const Dataset& data, Sample sample, const Growth& growth, double alpha,
                          const double* context) {
-    Splitter<Sum> splitter(data, growth, std::move(sample));
+    Splitter<Sum> splitter(data, growth, std::move(sample), false);
     auto active = all_features(data);
     Segment segment = splitter.all();
     Moments moments = splitter.moments_of(segment);
@@ -312,7 +323,8 @@ double lazy_predict_with(const Dataset& data, Sample sample, const Growth& growt
             Growth to_prune = growth;
             to_prune.alpha = alpha;
             const Grown below =
-                Grower<Sum>(data, splitter.part(segment), to_prune, Site{.depth = depth}).run();
+                Grower<Sum>(data, splitter.part(segment), to_prune, Site{.depth = depth}, false)
+                    .run();
             return below.tree.prune(alpha).leaf_of(context).mean;
         }
         // A first split that gains more than alpha survives whatever becomes of the splits below
@@ -366,9 +378,12 @@ Sample Sample::of(const Dataset& data, std::vector<std::uint32_t> rows) {
     return sample;
 }
 
-Grown grow(const Dataset& data, Sample sample, const Growth& growth, Site site) {
-    if (countable(data, sample)) return Grower<Counts>(data, std::move(sample), growth, site).run();
-    return Grower<Sums>(data, std::move(sample), growth, site).run();
+Grown grow(const Dataset& data, Sample sample, const Growth& growth) {
+    return grow_anywhere(data, std::move(sample), growth, {}, false);
+}
+
+Grown grow_traced(const Dataset& data, Sample sample, const Growth& growth, Site site) {
+    return grow_anywhere(data, std::move(sample), growth, site, true);
 }
 
 double lazy_predict(const Dataset& data, Sample sample, const Growth& growth, double alpha,

@@ -153,11 +153,11 @@ void IncrementalTree::grow_at(std::int32_t at, std::uint32_t levels) {
     if (rows_.exact()) {
         const Dataset local = rows_.encode_exactly(rows);
         const Sample all = Sample::of(local, std::span<const double>());
-        plant(at, grow(local, all, growth_, site), local, &rows);
+        plant(at, grow_traced(local, all, growth_, site), local, &rows);
     } else {
         const Dataset& data = rows_.data();
         const Sample sample = Sample::of(data, std::move(rows));
-        plant(at, grow(data, sample, growth_, site), data, nullptr);
+        plant(at, grow_traced(data, sample, growth_, site), data, nullptr);
     }
 }
 
@@ -196,7 +196,7 @@ void IncrementalTree::fill(LiveNode& live, const Grown& grown, std::size_t i,
                            const Dataset& data) const {
     const Node& node = grown.tree.nodes[i];
     const Trace& trace = grown.traces[i];
-    live.moments = trace.moments;
+    live.moments = grown.moments[i];
     live.feature = node.feature;
     if (node.is_leaf()) return;
     live.credit = trace.credit;

@@ -7,60 +7,16 @@
 namespace banditree {
 
 template <class Sum>
-SplitFinder<Sum>::SplitFinder(const Dataset& data, const Growth& growth, bool weighted)
-    : data_(data), growth_(growth), weighted_(weighted) {
+SplitFinder<Sum>::SplitFinder(const Dataset& data, const Growth& growth, bool weighted,
+                              bool bounded)
+    : data_(data), growth_(growth), weighted_(weighted), bounded_(bounded) {
     table_size_ = data.flags.blocks().size() * 64;
     for (std::uint32_t f = 0; f < data.features.size(); ++f) {
         start_.push_back(table_size_);
-        if (data.flags.bit_of(f) == Flags::kNone) table_size_ += data.features[f].n_codes + 1;
+        if (data.flags.bit_of(f) != Flags::kNone) continue;
+        table_size_ += data.features[f].n_codes + 1;
+        all_by_word_ &= judges(data.features[f]) && fits_word(data.features[f]);
     }
-}
-
-template <class Sum>
-template <class Code>
-void SplitFinder<Sum>::add_up(const Code* codes, std::uint32_t n_codes, Sum* by_code) const {
-    const std::size_t m = node_.rows.size();
-    if (n_codes <= 2)
-        add_up_two(codes, n_codes, by_code);
-    else if (std::is_same_v<Sum, Counts> && n_codes <= kFewCodes && m > kFewCodes)
-        add_up_few(codes, n_codes, by_code);
-    else
-        for (std::size_t i = 0; i < m; ++i) by_code[codes[node_.rows[i]]] += node_.sums[i];
-}
-
-// Where there are few codes the same one comes again soon, and its sum would have to wait for the
-// one before: so four rows at a time are summed apart. Of counts only, whose order does not matter.
-template <class Sum>
-template <class Code>
-void SplitFinder<Sum>::add_up_few(const Code* codes, std::uint32_t n_codes, Sum* by_code) const {
-    Sum lanes[4][kFewCodes + 1] = {};
-    const std::size_t m = node_.rows.size();
-    const auto add = [&](std::size_t lane, std::size_t i) {
-        lanes[lane][codes[node_.rows[i]]] += node_.sums[i];
-    };
-    std::size_t i = 0;
-    for (; i + 4 <= m; i += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane) add(lane, i + lane);
-    for (; i < m; ++i) add(0, i);
-    for (std::uint32_t code = 0; code <= n_codes; ++code)
-        for (const auto& lane : lanes) by_code[code] += lane[code];
-}
-
-// Two-valued features are common, and summing them in memory would wait for each sum before the
-// next.
-template <class Sum>
-template <class Code>
-void SplitFinder<Sum>::add_up_two(const Code* codes, std::uint32_t n_codes, Sum* by_code) const {
-    Sum sums[3];
-    const std::size_t m = node_.rows.size();
-    for (std::size_t i = 0; i < m; ++i) {
-        const Code code = codes[node_.rows[i]];
-        const Sum sum = node_.sums[i];
-        sums[0] += code == 0 ? sum : Sum{};
-        sums[1] += code == 1 ? sum : Sum{};
-        sums[2] += code == 2 ? sum : Sum{};
-    }
-    std::copy_n(sums, n_codes + 1, by_code);
 }
 
 template <class Sum>
@@ -115,7 +71,7 @@ void SplitFinder<Sum>::tally(const Code* codes, std::uint32_t n_codes) {
     if (n_codes > 2 && n_codes > 2 * node_.rows.size()) {
         tally_sparse(codes, n_codes);
     } else {
-        add_up(codes, n_codes, by_code_.data());
+        add_up(node_, codes, n_codes, by_code_.data());
         collect(by_code_.data(), n_codes);
         std::fill_n(by_code_.begin(), n_codes + 1, Sum{});
     }
@@ -138,8 +94,9 @@ void SplitFinder<Sum>::enter(const NodeRows<Sum>& node, const Moments& moments,
     table_ = nullptr;
     moments_ = moments;
     want(wanted);
-    flag_sums_.assign(wanted_.size() * 64, Sum{});
-    sum_flags(flag_sums_.data());
+    own_flag_sums_.assign(wanted_.size() * 64, Sum{});
+    sum_flags(own_flag_sums_.data());
+    flag_sums_ = own_flag_sums_.data();
 }
 
 template <class Sum>
@@ -170,14 +127,17 @@ void SplitFinder<Sum>::sum_flags(Sum* sums) {
     }
 }
 
-// Takes the sums of the flags from a table.
+// Takes the sums of the flags from the table.
 template <class Sum>
-void SplitFinder<Sum>::see_flags(const Sum* sums) {
-    flag_sums_.assign(sums, sums + wanted_.size() * 64);
-    for (std::size_t bit = 0; bit < flag_sums_.size(); ++bit) {
-        const double w = as_sums(flag_sums_[bit]).w;
-        any_[bit / 64] |= std::uint64_t{w > 0} << (bit % 64);
-        all_[bit / 64] &= ~(std::uint64_t{w < moments_.w} << (bit % 64));
+void SplitFinder<Sum>::see_flags() {
+    flag_sums_ = table_;
+    for (std::size_t b = 0; b < wanted_.size(); ++b) {
+        for (std::uint64_t rest = wanted_[b]; rest != 0; rest &= rest - 1) {
+            const int bit = std::countr_zero(rest);
+            const double w = as_sums(flag_sums_[b * 64 + bit]).w;
+            any_[b] |= std::uint64_t{w > 0} << bit;
+            all_[b] &= ~(std::uint64_t{w < moments_.w} << bit);
+        }
     }
 }
 
@@ -217,6 +177,62 @@ const Groups& SplitFinder<Sum>::group(std::uint32_t feature) {
     return groups_;
 }
 
+// Groups the rows by the codes of a feature if it may beat the best split so far. Most features do
+// not, and to see that is far cheaper than to work out their splits.
+template <class Sum>
+Judgement SplitFinder<Sum>::judge(std::uint32_t feature) {
+    if constexpr (std::is_same_v<Sum, Counts>) {
+        const Feature& column = data_.features[feature];
+        const std::int32_t bit = data_.flags.bit_of(feature);
+        if (judges(column)) {
+            if (is_summed(bit)) return judge_flag(feature, static_cast<std::uint32_t>(bit));
+            if (table_ != nullptr || fits_word(column)) return judge_cuts(feature);
+        }
+    }
+    return group(feature).varies() ? Judgement::open : Judgement::constant;
+}
+
+template <class Sum>
+Judgement SplitFinder<Sum>::judge_flag(std::uint32_t feature, std::uint32_t bit) {
+    const std::uint64_t mixed = any_[bit / 64] & ~all_[bit / 64];
+    if ((mixed >> (bit % 64) & 1) == 0) return Judgement::constant;
+    if (shortfall(bar_, moments_.sums(), as_sums(flag_sums_[bit])) >= 0) return Judgement::hopeless;
+    group_flag(feature, bit);
+    return Judgement::open;
+}
+
+template <class Sum>
+Judgement SplitFinder<Sum>::judge_cuts(std::uint32_t feature)
+    requires std::same_as<Sum, Counts>
+{
+    const Feature& column = data_.features[feature];
+    if (table_ != nullptr)
+        cuts_.take(table_ + start_[feature], column.n_codes);
+    else
+        take_cuts(column);
+    if (!cuts_.vary()) return Judgement::constant;
+    if (!cuts_.may_exceed(bar_, moments_.sums())) return Judgement::hopeless;
+    cuts_.describe(groups_);
+    return Judgement::open;
+}
+
+template <class Sum>
+void SplitFinder<Sum>::take_cuts(const Feature& column)
+    requires std::same_as<Sum, Counts>
+{
+    make_room(CountedCuts::kWordCodes);
+    const auto take = [&](const auto& codes) {
+        if (node_.rows.size() < 2 * column.n_codes) {
+            cuts_.take_out(by_code_.data(), add_up_by_word(node_, codes.data(), by_code_.data()));
+        } else {
+            add_up(node_, codes.data(), column.n_codes, by_code_.data());
+            cuts_.take(by_code_.data(), column.n_codes);
+            std::fill_n(by_code_.begin(), column.n_codes + 1, Sum{});
+        }
+    };
+    std::visit(take, column.codes.cells());
+}
+
 template <class Sum>
 Split SplitFinder<Sum>::best(const NodeRows<Sum>& node, const Moments& moments,
                              std::vector<std::uint32_t>& active) {
@@ -231,29 +247,40 @@ Split SplitFinder<Sum>::best(const Table& table, const NodeRows<Sum>& node, cons
     table_ = table.data();
     moments_ = moments;
     want(active);
-    see_flags(table_);
+    see_flags();
     return search(moments, active);
 }
 
 template <class Sum>
 Split SplitFinder<Sum>::search(const Moments& moments, std::vector<std::uint32_t>& active) {
     best_ = {};
+    bar_ = moments.tolerance() / 2;
     scans_.clear();
     std::size_t kept = 0;
     for (const std::uint32_t feature : active) {
-        const Groups& groups = group(feature);
-        if (!groups.varies()) continue;
+        const Judgement judgement = judge(feature);
+        if (judgement == Judgement::constant) continue;
         active[kept++] = feature;
+        if (judgement == Judgement::hopeless) continue;
         const FeatureScan found =
-            scan(data_.features[feature].kind, groups, moments, growth_.min_leaf);
-        scans_.emplace_back(feature, found);
+            scan(data_.features[feature].kind, groups_, moments, growth_.min_leaf);
+        if (bounded_) scans_.emplace_back(feature, found);
         if (found.gain <= best_.gain + moments.tolerance()) continue;
         const double gain = found.gain * credit(feature, found, moments);
-        if (gain > best_.gain + moments.tolerance())
-            best_ = {gain, static_cast<std::int32_t>(feature), found};
+        if (gain <= best_.gain + moments.tolerance()) continue;
+        best_ = {gain, static_cast<std::int32_t>(feature), found};
+        bar_ = best_.gain + moments.tolerance() / 2;
+        if (leaves_nothing(best_)) break;
     }
     active.resize(kept);
     return best_;
+}
+
+// Whether a split explains all, so that no other can be better, and neither side can be split.
+template <class Sum>
+bool SplitFinder<Sum>::leaves_nothing(const Split& split) const {
+    return std::is_same_v<Sum, Counts> && !bounded_ &&
+           split.gain >= moments_.raw_cost() - moments_.tolerance() / 2;
 }
 
 template <class Sum>
@@ -277,7 +304,7 @@ void SplitFinder<Sum>::tabulate(const NodeRows<Sum>& node,
         const Feature& column = data_.features[f];
         std::visit(
             [&](const auto& codes) {
-                add_up(codes.data(), column.n_codes, table.data() + start_[f]);
+                add_up(node_, codes.data(), column.n_codes, table.data() + start_[f]);
             },
             column.codes.cells());
     }
@@ -285,6 +312,7 @@ void SplitFinder<Sum>::tabulate(const NodeRows<Sum>& node,
 
 template <class Sum>
 std::uint32_t SplitFinder<Sum>::tabled_from() const {
+    if (all_by_word_) return kWordRows;
     // Below the mean number of codes, going through those would cost more than through the rows.
     return static_cast<std::uint32_t>(table_size_ / std::max<std::size_t>(start_.size(), 1));
 }

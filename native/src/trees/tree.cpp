@@ -139,7 +139,7 @@ std::vector<bool> Tree::collapsed_at(double alpha) const {
     return collapsed;
 }
 
-Tree Tree::prune(double alpha) const {
+Tree Tree::prune(double alpha, std::vector<std::int32_t>* origins) const {
     const auto collapsed = collapsed_at(alpha);
     Tree pruned;
     struct Pending {
@@ -151,6 +151,7 @@ Tree Tree::prune(double alpha) const {
         const auto [old, parent] = stack.back();
         stack.pop_back();
         const auto index = static_cast<std::int32_t>(pruned.nodes.size());
+        if (origins != nullptr) origins->push_back(old);
         Node node = nodes[old];
         if (parent >= 0) pruned.nodes[parent].right = index;
         if (collapsed[old]) {

@@ -46,10 +46,16 @@ std::vector<std::uint32_t> folds_of(std::size_t n_rows, std::uint32_t n_folds);
 double choose_alpha(const Dataset& data, const Growth& growth, std::uint32_t n_folds);
 double choose_alpha(const RowStore& rows, const Growth& growth, std::uint32_t n_folds);
 
+// A tree, and what its nodes count, about the offset of the data.
+struct PrunedTree {
+    Tree tree;
+    std::vector<Moments> moments;
+};
+
 // The tree on some of the rows, all if none are named, pruned at alpha; what cannot survive that is
 // not grown.
-Tree grow_pruned(const RowStore& rows, const std::vector<std::uint32_t>& some, Growth growth,
-                 double alpha);
+PrunedTree grow_pruned(const RowStore& rows, const std::vector<std::uint32_t>& some, Growth growth,
+                       double alpha);
 
 // What rows say of the context's leaf that have not chosen it (see held_out_leaf), with rewards as
 // they are; nothing if there are too few rows.

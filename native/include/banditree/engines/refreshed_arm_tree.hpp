@@ -66,6 +66,7 @@ class RefreshedArmTree : public ArmTree {
                              settings_.refresh);
     }
     void follow(const Refreshes& due);
+    void plant_anew();
     void take_rows(const Matrix& contexts, std::span<const double> rewards);
     void learn_beyond_window(const Matrix& contexts, std::span<const double> rewards);
     void learn_window_only();

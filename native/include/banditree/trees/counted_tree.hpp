@@ -17,6 +17,11 @@ class CountedTree {
         tree_ = std::move(tree);
         forget_counts();
     }
+    // Takes over what its nodes count as well.
+    void plant(Tree tree, std::vector<Moments> counted) {
+        tree_ = std::move(tree);
+        moments_ = std::move(counted);
+    }
     void forget_counts() { moments_.assign(tree_.nodes.size(), Moments()); }
     // Counts a row of the store, about its offset, in all nodes on its way.
     void count(const RowStore& rows, std::uint32_t row);

@@ -35,7 +35,6 @@ struct Segment {
 // What a node knew when it was grown, beyond what the tree keeps.
 struct Trace {
     Segment segment;
-    Moments moments;
     std::uint32_t below = 0;  // the codes on either side of a number's threshold
     std::uint32_t above = 0;
     double credit = 1;  // how much of the split's gain counts
@@ -45,9 +44,11 @@ struct Trace {
     std::vector<CategoryBound> category_bounds;
 };
 
-// A tree, its rows reordered so that every node's are contiguous, and a trace of each node.
+// A tree, the moments of each node and, if it is traced, the rows, reordered so that every node's
+// are contiguous, and a trace of each node.
 struct Grown {
     Tree tree;
+    std::vector<Moments> moments;
     std::vector<std::uint32_t> rows;
     std::vector<Trace> traces;
 };
@@ -69,7 +70,9 @@ struct Site {
     std::uint32_t levels = kUnlimited;        // of splits
 };
 
-Grown grow(const Dataset& data, Sample sample, const Growth& growth, Site site = {});
+// Without traces.
+Grown grow(const Dataset& data, Sample sample, const Growth& growth);
+Grown grow_traced(const Dataset& data, Sample sample, const Growth& growth, Site site = {});
 
 // What the tree grown on these rows and pruned at alpha predicts for the context, reward offset
 // included.

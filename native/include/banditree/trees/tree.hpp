@@ -50,7 +50,8 @@ class Tree {
     std::uint32_t n_leaves() const;
     std::uint32_t depth() const;
     std::vector<std::int32_t> parents() const;
-    Tree prune(double alpha) const;
+    // Adds to `origins` which node each of the pruned tree was.
+    Tree prune(double alpha, std::vector<std::int32_t>* origins = nullptr) const;
     PruningPath pruning_path() const;
 
     void write(ByteWriter& out) const;

@@ -3,15 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from banditree.evaluation.results import aligned
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table: the first column to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for first, *others in rows:
-        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
-    return "\n".join(lines)
+__all__ = ["Limited", "aligned", "exit_code", "verdict"]
 
 
 def verdict(met: bool) -> str:

@@ -58,13 +58,17 @@ Coder::CodedFeature Coder::coded_number(std::span<const double> values) {
     feature.edges = encode_column(values, Kind::number, kCodes - 1).values;
     feature.n_codes = static_cast<std::uint32_t>(feature.edges.size()) + 2;
     double n = 0, squares = 0;
-    for (const double value : values) {
-        if (value != value) continue;
+    for (const double any : values) {
+        if (any != any) continue;
+        // Of larger numbers, sums of squares would be no numbers.
+        const double value = std::clamp(any, -kLargest, kLargest);
         const double step = value - feature.mean;
         feature.mean += step / ++n;
         squares += step * (value - feature.mean);
     }
-    if (squares > 0) feature.deviation = std::sqrt(squares / n);
+    // Squares of tiny differences may be 0.
+    const double variance = squares / std::max(n, 1.0);
+    if (variance > 0) feature.deviation = std::sqrt(variance);
     return feature;
 }
 

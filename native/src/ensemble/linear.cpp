@@ -116,6 +116,9 @@ void Linear::learn(const std::uint8_t* codes, const float* scaled, std::uint32_t
 }
 
 void Linear::step(std::size_t weight, float gradient) {
+    // Only weights of damaged bytes make it so steep, or no number.
+    constexpr float kSteepest = 1e9f;
+    if (!(std::abs(gradient) < kSteepest)) return;
     squares_[weight] += gradient * gradient;
     weights_[weight] -= kRate * gradient / std::sqrt(squares_[weight]);
 }
